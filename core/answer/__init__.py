@@ -1,0 +1,1 @@
+"""Answers whose every sentence is backed by a passage, or none."""

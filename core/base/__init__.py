@@ -1,0 +1,1 @@
+"""The ground floor: types, errors, events, paths, files. Standard library only."""

@@ -1,0 +1,1 @@
+"""Concepts: a sparse autoencoder on passage vectors, its labels, its fidelity."""

@@ -1,0 +1,1 @@
+"""Text to vectors: ONNX for serving, torch for training and export."""

@@ -1,0 +1,1 @@
+"""Retrieval measured on judged queries."""

@@ -1,0 +1,1 @@
+"""Why a passage matched: the score taken apart."""

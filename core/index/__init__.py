@@ -1,0 +1,1 @@
+"""Index generations: dense vectors in FAISS, impact postings in SQLite, one manifest."""

@@ -1,0 +1,1 @@
+"""From files to passages: scan, sniff, read in a sandbox, cut, store."""

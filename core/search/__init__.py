@@ -1,0 +1,1 @@
+"""The one query path: candidates, fusion that keeps its parts, snippets."""

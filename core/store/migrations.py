@@ -1,0 +1,129 @@
+"""The schema as an ordered list of steps. Each step and its record are one transaction.
+
+A step, once released, never changes: a new need is a new step at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlite_utils import Database
+
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- what the person added: a folder or a single file
+CREATE TABLE root (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, is_folder INTEGER NOT NULL, added TEXT NOT NULL);
+
+-- one row a file on disk; documents hang on it (one, or many for a collection such as JSON Lines).
+-- `complete` is 1 once every document of this content is stored; `strikes` counts reads that killed the child.
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY, root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
+    path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, hash TEXT NOT NULL,
+    state TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', complete INTEGER NOT NULL DEFAULT 0,
+    strikes INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, read_at TEXT NOT NULL DEFAULT '');
+
+CREATE TABLE document (
+    id INTEGER PRIMARY KEY, file_id INTEGER NOT NULL REFERENCES file(id) ON DELETE CASCADE,
+    path TEXT NOT NULL, external_id TEXT NOT NULL DEFAULT '', hash TEXT NOT NULL,
+    title TEXT NOT NULL DEFAULT '', author TEXT NOT NULL DEFAULT '', media_type TEXT NOT NULL DEFAULT '',
+    language TEXT NOT NULL DEFAULT '', created TEXT NOT NULL DEFAULT '', modified TEXT NOT NULL DEFAULT '',
+    state TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', reader TEXT NOT NULL DEFAULT '',
+    pages INTEGER NOT NULL DEFAULT 0, characters INTEGER NOT NULL DEFAULT 0,
+    passages INTEGER NOT NULL DEFAULT 0, warnings TEXT NOT NULL DEFAULT '[]',
+    size INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0,
+    UNIQUE (path, external_id));
+CREATE INDEX document_file ON document (file_id);
+CREATE INDEX document_state ON document (state);
+
+-- zlib-compressed text; pages and blocks as JSON (core.base.wire form), compressed too
+CREATE TABLE document_text (
+    document_id INTEGER PRIMARY KEY REFERENCES document(id) ON DELETE CASCADE,
+    text BLOB NOT NULL, pages BLOB NOT NULL, blocks BLOB NOT NULL);
+
+CREATE TABLE tag (
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE, tag TEXT NOT NULL,
+    PRIMARY KEY (document_id, tag)) WITHOUT ROWID;
+
+-- `hash` names what the encoder sees (heading path and text), so equal passages are encoded once.
+-- Ids are never used again (AUTOINCREMENT): an old snapshot must not find a new passage under an old id.
+CREATE TABLE passage (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL, text TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+    first_page INTEGER, last_page INTEGER, heading_path TEXT NOT NULL DEFAULT '[]',
+    language TEXT NOT NULL DEFAULT '', hash TEXT NOT NULL, UNIQUE (document_id, ordinal));
+CREATE INDEX passage_hash ON passage (hash);
+
+-- the dense vector of an encoded input, float32 little-endian, unit length: the truth from which index files are made
+CREATE TABLE vector (
+    encoder TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (encoder, hash)) WITHOUT ROWID;
+
+-- an immutable part of an index: `passage_ids` int64 by ordinal, `lengths` float32 (terms per passage) by ordinal
+CREATE TABLE segment (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, encoder TEXT NOT NULL, passages INTEGER NOT NULL,
+    passage_ids BLOB NOT NULL, lengths BLOB NOT NULL, created TEXT NOT NULL);
+
+-- impact postings: `ordinals` uint32 ascending, `weights` float32 (bm25: term frequency)
+CREATE TABLE posting (
+    segment_id INTEGER NOT NULL REFERENCES segment(id) ON DELETE CASCADE, channel TEXT NOT NULL,
+    term TEXT NOT NULL, count INTEGER NOT NULL, ordinals BLOB NOT NULL, weights BLOB NOT NULL,
+    PRIMARY KEY (segment_id, channel, term)) WITHOUT ROWID;
+
+-- passages taken out of search although a segment still lists them; written in the transaction that deletes them
+CREATE TABLE tombstone (passage_id INTEGER PRIMARY KEY);
+
+-- `model` names the folder of the autoencoder under models/
+CREATE TABLE concept (
+    model TEXT NOT NULL, latent INTEGER NOT NULL, label TEXT NOT NULL, terms TEXT NOT NULL,
+    passages INTEGER NOT NULL, examples TEXT NOT NULL, idf REAL NOT NULL, PRIMARY KEY (model, latent)) WITHOUT ROWID;
+
+CREATE TABLE job (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL,
+    started TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', outcome TEXT NOT NULL DEFAULT '{}');
+
+CREATE TABLE conversation (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, changed TEXT NOT NULL);
+CREATE TABLE turn (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, conversation_id INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+    question TEXT NOT NULL, search_text TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL, asked TEXT NOT NULL);
+"""
+
+
+def _create(db: Database) -> None:
+    for statement in _FIRST.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (("0001-first", _create),)
+
+
+def applied(db: Database) -> list[str]:
+    """Names of the steps this database has had, in order."""
+    if "migration" not in db.table_names():
+        return []
+    return [row[0] for row in db.execute("SELECT name FROM migration ORDER BY rowid").fetchall()]
+
+
+def migrate(db: Database) -> list[str]:
+    """Apply the missing steps and return their names. Each step is all or nothing."""
+    if "migration" not in db.table_names():
+        db.execute("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied TEXT NOT NULL)")
+    done = set(applied(db))
+    fresh = []
+    for name, step in STEPS:
+        if name in done:
+            continue
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            step(db)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            db.execute("INSERT INTO migration (name, applied) VALUES (?, ?)", (name, now))
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        fresh.append(name)
+    return fresh

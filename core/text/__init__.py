@@ -1,0 +1,1 @@
+"""Text without meaning: normalising, analysing into terms, sentences, languages, snippets."""

@@ -1,0 +1,1 @@
+"""Child processes of the app: what they do, and the lines they speak."""

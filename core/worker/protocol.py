@@ -1,0 +1,123 @@
+"""The lines that a child and its parent speak: one JSON object a line, UTF-8, on a private descriptor.
+
+Parent to child, `Request`: `{"id": 7, "op": "search", "args": {...}}`. The operations `cancel`, `pause` and
+`resume` carry the id of the request they mean. A child ends when its standard input closes.
+
+Child to parent, `Reply`: `{"id": 7, "event": ..., "data": ...}` with the events
+
+- `ready` (id 0): the role is up; data names the role and what it loaded.
+- `progress`: `core.base.events.Progress`; any number of them. `changed`: `Changed`. `notice`: `{"text"}`.
+- `partial`: a first part of a result (`answer` role: `{"token": text}` or `{"answer": Answer}`).
+- `result`: the outcome; the last event of its request.
+- `error`: `{"code", "message", "advice"}`, `code` from `core.base.errors`; the last event of its request.
+- `bug`: `{"message", "traceback"}`; the last event of its request.
+- `cancelled`: the last event of a request that was cancelled.
+
+Roles and operations (arguments -> result, types of `core.base.types` in `core.base.wire` form):
+
+- `search`: `search {query: Query}` -> `SearchResult`;
+  `retrieve {question, history: [Turn], filters: Filters, k}` -> `SearchResult` (its `query.text` is the
+  stand-alone question that was searched);
+  `explain {query: Query, passage_id}` -> `Explanation`.
+- `answer`: `ask {question, history: [Turn], result: SearchResult, mode: "auto"|"extractive"}` ->
+  partials, then `Answer`.
+- `view`: `page {document_id, number, scale, spans: [[start, end], ...]}` (offsets in the document's text) ->
+  `{number, pages, width, height, image: base64 PNG, rects: [[left, top, right, bottom], ...]}` in pixels;
+  only for PDF documents. `sizes {document_id}` -> `{pages: [[width, height], ...]}` in points.
+- `job`: `ingest {paths: [...], retry: bool}` -> `IngestReport`; an empty `paths` scans all roots again.
+  `remove {path}` -> `{documents, passages}`; `demo {}` adds the sample library, -> `IngestReport`.
+- `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`
+  (spoken by the ingest job only).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+SEARCH, ANSWER, VIEW, JOB, PARSE = "search", "answer", "view", "job", "parse"
+ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE)
+LAST_EVENTS = frozenset({"result", "error", "bug", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    id: int
+    op: str
+    args: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    id: int
+    event: str
+    data: Any = None
+
+    @property
+    def last(self) -> bool:
+        return self.event in LAST_EVENTS
+
+
+def encode_request(request: Request) -> bytes:
+    return _line({"id": request.id, "op": request.op, "args": request.args})
+
+
+def encode_reply(reply: Reply) -> bytes:
+    return _line({"id": reply.id, "event": reply.event, "data": reply.data})
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    # ASCII only: a lone surrogate from an odd file name must not break the pipe
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def decode_request(line: bytes) -> Request:
+    """Raises ValueError on a line that is no request."""
+    value = json.loads(line)
+    if not isinstance(value, dict) or not isinstance(value.get("op"), str):
+        raise ValueError("not a request")
+    return Request(int(value.get("id", 0)), value["op"], dict(value.get("args") or {}))
+
+
+def decode_reply(line: bytes) -> Reply:
+    """Raises ValueError on a line that is no reply."""
+    value = json.loads(line)
+    if not isinstance(value, dict) or not isinstance(value.get("event"), str):
+        raise ValueError("not a reply")
+    return Reply(int(value.get("id", 0)), value["event"], value.get("data"))
+
+
+def private_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Move the protocol off descriptors 0 and 1, which native code may read and write.
+
+    Returns the streams to read requests from and to write replies to. Afterwards descriptor 0 is the null
+    device and descriptor 1 goes where standard error goes.
+    """
+    requests = os.fdopen(os.dup(0), "rb", buffering=0)
+    replies = os.fdopen(os.dup(1), "wb", buffering=0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return requests, replies
+
+
+def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Whole lines of an unbuffered stream until it closes."""
+    rest = b""
+    while chunk := stream.read(1 << 16):
+        rest += chunk
+        if b"\n" in chunk:
+            *lines, rest = rest.split(b"\n")
+            yield from lines
+
+
+def command(role: str, library: str | None = None) -> list[str]:
+    """Program and arguments that start a child of `role`."""
+    line = [sys.executable, "-m", "core.worker", role]
+    return [*line, "--library", library] if library else line
