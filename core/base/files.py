@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -48,11 +49,11 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        Path(name).replace(path)
         sync_folder(path.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            Path(name).unlink()
         if isinstance(error, OSError):
             raise from_os_error(error, path) from error
         raise
@@ -144,3 +145,23 @@ else:
 
     def _lock(file: BinaryIO) -> None:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_BYTES = "bytes:"
+
+
+def path_text(path: str | Path) -> str:
+    """A path as text that any database or pipe can hold; names that are no UTF-8 are kept byte by byte."""
+    text = os.fspath(path)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _BYTES + urllib.parse.quote(os.fsencode(text), safe="/")
+    return text
+
+
+def text_path(text: str) -> Path:
+    """The reverse of `path_text`."""
+    if text.startswith(_BYTES):
+        return Path(os.fsdecode(urllib.parse.unquote_to_bytes(text[len(_BYTES) :])))
+    return Path(text)

@@ -179,9 +179,7 @@ class Filters:
     documents: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        return any(
-            (self.folders, self.types, self.languages, self.tags, self.after, self.before, self.documents)
-        )
+        return any((self.folders, self.types, self.languages, self.tags, self.after, self.before, self.documents))
 
 
 @dataclass(frozen=True, slots=True)

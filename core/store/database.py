@@ -53,7 +53,9 @@ def open_reader(folder: Path, *, any_thread: bool = False) -> Database:
 
 def require(folder: Path) -> None:
     if not (folder / FILE).is_file():
-        raise NotALibrary(f"{folder} is not a Whymatch library.", "Choose a library folder, or add documents to make one.")
+        raise NotALibrary(
+            f"{folder} is not a Whymatch library.", "Choose a library folder, or add documents to make one."
+        )
 
 
 def _connect(path: Path, mode: str, *, any_thread: bool = False) -> Database:
@@ -108,11 +110,14 @@ def known_errors(folder: Path) -> Iterator[None]:
         if "locked" in text or "busy" in text:
             raise LibraryLocked(f"The library in {folder} is busy.", "Try again in a moment.") from error
         if "readonly" in text or "unable to open" in text:
-            raise NoPermission(f"The library in {folder} cannot be opened.", "Check the rights of this folder.") from error
+            raise NoPermission(
+                f"The library in {folder} cannot be opened.", "Check the rights of this folder."
+            ) from error
         raise
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.IntegrityError):
             raise
         raise LibraryDamaged(
-            f"The database of the library in {folder} is damaged ({error}).", "Restore it from a backup, or add the folders to a new library."
+            f"The database of the library in {folder} is damaged ({error}).",
+            "Restore it from a backup, or add the folders to a new library.",
         ) from error

@@ -1,0 +1,160 @@
+"""A library as the window and the command line see it: open or create, the read side, small changes.
+
+The read side needs SQLite only, so that the window stays light. Long changes (ingest) are jobs of
+`core.ingest` and `core.worker`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from core.base.errors import NotFound
+from core.base.types import Answer, Block, Concept, Document, DocumentState, Page, Passage
+from core.store import concepts, database, documents, history, jobs, passages
+from core.store.database import known_errors, transaction
+from core.store.documents import Root
+from core.store.history import Conversation, StoredTurn
+from core.store.jobs import JobRow
+
+
+class Library:
+    """Read side of one library, and the small changes a person makes while looking at it.
+
+    Reads go through one read-only connection; each change opens a writing connection for its moment.
+    """
+
+    def __init__(self, folder: Path, *, any_thread: bool = False) -> None:
+        self.folder = folder
+        self._db = database.open_reader(folder, any_thread=any_thread)
+
+    @classmethod
+    def open(cls, folder: Path | str, *, any_thread: bool = False) -> Library:
+        """Raises NotALibrary, LibraryTooNew, LibraryDamaged, NoPermission."""
+        return cls(Path(folder), any_thread=any_thread)
+
+    @classmethod
+    def create(cls, folder: Path | str) -> Library:
+        """Open the library in `folder`, made (empty) when there is none."""
+        path = Path(folder)
+        with known_errors(path):
+            path.mkdir(parents=True, exist_ok=True)
+        database.create(path).conn.close()
+        return cls(path)
+
+    @staticmethod
+    def exists(folder: Path | str) -> bool:
+        return (Path(folder) / database.FILE).is_file()
+
+    def close(self) -> None:
+        self._db.conn.close()
+
+    # documents
+
+    def documents(
+        self, *, states: Iterable[DocumentState] = (), text: str = "", sort: str = "path", descending: bool = False,
+        offset: int = 0, limit: int = -1,
+    ) -> list[Document]:  # fmt: skip
+        """One page of the documents; `sort` is a key of `core.store.documents.SORTS`."""
+        return documents.documents(
+            self._db, states=states, text=text, sort=sort, descending=descending, offset=offset, limit=limit
+        )
+
+    def count(self, *, states: Iterable[DocumentState] = (), text: str = "") -> int:
+        return documents.count(self._db, states=states, text=text)
+
+    def counts(self) -> dict[DocumentState, int]:
+        return documents.counts(self._db)
+
+    def document(self, document_id: int) -> Document:
+        """Raises NotFound."""
+        found = documents.document(self._db, document_id)
+        if found is None:
+            raise NotFound(f"Document {document_id} is not in this library.", "It may have been removed.")
+        return found
+
+    def document_text(self, document_id: int) -> tuple[str, tuple[Page, ...], tuple[Block, ...]]:
+        """Raises NotFound."""
+        found = documents.document_text(self._db, document_id)
+        if found is None:
+            raise NotFound(f"The text of document {document_id} is not in this library.", "It may have been removed.")
+        return found
+
+    def content_hash(self, document_id: int) -> str:
+        """SHA-256 of the file when it was read, to tell whether it changed since. Raises NotFound."""
+        row = self._db.execute(
+            "SELECT f.hash FROM document d JOIN file f ON f.id = d.file_id WHERE d.id = ?", (document_id,)
+        ).fetchone()
+        if row is None:
+            raise NotFound(f"Document {document_id} is not in this library.", "It may have been removed.")
+        return str(row[0])
+
+    def passage(self, passage_id: int) -> Passage:
+        """Raises NotFound."""
+        found = passages.passages(self._db, [passage_id])
+        if passage_id not in found:
+            raise NotFound(
+                f"Passage {passage_id} is not in this library.", "Search again: its document may have changed."
+            )
+        return found[passage_id]
+
+    def document_passages(self, document_id: int) -> list[Passage]:
+        return passages.of_document(self._db, document_id)
+
+    def passage_count(self) -> int:
+        return passages.count(self._db)
+
+    def roots(self) -> list[Root]:
+        return documents.roots(self._db)
+
+    def facets(self) -> dict[str, list[tuple[str, int]]]:
+        """Values to filter by with their document counts: `types`, `languages`, `tags`, `folders`."""
+        return documents.facets(self._db)
+
+    def set_tags(self, document_id: int, tags: Iterable[str]) -> None:
+        with self._writer() as db:
+            documents.set_tags(db, document_id, tags)
+
+    # concepts
+
+    def concepts(self, model: str) -> list[Concept]:
+        """The named concepts of one autoencoder, the most frequent first."""
+        return concepts.concepts(self._db, model)
+
+    # jobs and history
+
+    def jobs(self, limit: int = 50) -> list[JobRow]:
+        return jobs.recent(self._db, limit)
+
+    def interrupted_job(self) -> JobRow | None:
+        """The newest job if it was cut off, else None. Only meaningful while no job runs."""
+        return jobs.interrupted(self._db)
+
+    def conversations(self, limit: int = 200) -> list[Conversation]:
+        return history.conversations(self._db, limit)
+
+    def turns(self, conversation_id: int) -> list[StoredTurn]:
+        return history.turns(self._db, conversation_id)
+
+    def save_turn(self, conversation_id: int | None, search_text: str, answer: Answer) -> int:
+        """Append an answered question; returns the conversation's id (a new one when None was given)."""
+        with self._writer() as db:
+            return history.add_turn(db, conversation_id, search_text, answer)
+
+    def delete_conversation(self, conversation_id: int) -> None:
+        with self._writer() as db:
+            history.delete_conversation(db, conversation_id)
+
+    @contextlib.contextmanager
+    def _writer(self) -> Iterator[Database]:
+        """One short write transaction on a connection of its own."""
+        with known_errors(self.folder):
+            db = database.open_writer(self.folder)
+            try:
+                with transaction(db):
+                    yield db
+            finally:
+                db.conn.close()

@@ -1,0 +1,251 @@
+"""Roots, files and documents: what the person added, what lies there, what was read of it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlite_utils import Database
+
+from core.base.types import Block, Document, DocumentState, Page, ReadDocument
+from core.base.wire import from_plain, to_plain
+
+SORTS = {"path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id"}
+_COLUMNS = (
+    "id, path, external_id, title, author, media_type, language, created, modified, state, reason, reader, "
+    "pages, characters, passages, warnings, size, seconds"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    id: int
+    path: str
+    is_folder: bool
+    added: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file as the library last saw it. `complete` says that all documents of this content are stored."""
+
+    id: int
+    root_id: int
+    path: str
+    size: int
+    mtime_ns: int
+    hash: str
+    state: DocumentState
+    complete: bool
+    strikes: int
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def add_root(db: Database, path: str, is_folder: bool) -> int:
+    db.execute("INSERT OR IGNORE INTO root (path, is_folder, added) VALUES (?, ?, ?)", (path, int(is_folder), now()))
+    return int(db.execute("SELECT id FROM root WHERE path = ?", (path,)).fetchone()[0])
+
+
+def roots(db: Database) -> list[Root]:
+    rows = db.execute("SELECT id, path, is_folder, added FROM root ORDER BY path").fetchall()
+    return [Root(r[0], r[1], bool(r[2]), r[3]) for r in rows]
+
+
+def files(db: Database) -> list[FileRow]:
+    rows = db.execute("SELECT id, root_id, path, size, mtime_ns, hash, state, complete, strikes FROM file").fetchall()
+    return [FileRow(r[0], r[1], r[2], r[3], r[4], r[5], DocumentState(r[6]), bool(r[7]), r[8]) for r in rows]
+
+
+def put_file(db: Database, root_id: int, path: str, size: int, mtime_ns: int, content_hash: str) -> int:
+    """Record a file that is about to be read. A known path keeps its id and is marked incomplete."""
+    db.execute(
+        "INSERT INTO file (root_id, path, size, mtime_ns, hash, state) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (path) DO UPDATE SET root_id = excluded.root_id, size = excluded.size, "
+        "mtime_ns = excluded.mtime_ns, hash = excluded.hash, complete = 0",
+        (root_id, path, size, mtime_ns, content_hash, DocumentState.WAITING),
+    )
+    return int(db.execute("SELECT id FROM file WHERE path = ?", (path,)).fetchone()[0])
+
+
+def finish_file(db: Database, file_id: int, state: DocumentState, reason: str, seconds: float) -> None:
+    db.execute(
+        "UPDATE file SET state = ?, reason = ?, complete = 1, seconds = ?, read_at = ? WHERE id = ?",
+        (state, reason, seconds, now(), file_id),
+    )
+
+
+def touch_file(db: Database, file_id: int, size: int, mtime_ns: int) -> None:
+    """The file's time changed, its content did not."""
+    db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, file_id))
+
+
+def find_document(db: Database, path: str, external_id: str) -> tuple[int, str] | None:
+    """Id and content hash of a stored document."""
+    row = db.execute("SELECT id, hash FROM document WHERE path = ? AND external_id = ?", (path, external_id)).fetchone()
+    return (int(row[0]), str(row[1])) if row else None
+
+
+def put_document(
+    db: Database,
+    file_id: int,
+    path: str,
+    content_hash: str,
+    read: ReadDocument,
+    *,
+    language: str,
+    size: int,
+    seconds: float,
+) -> int:
+    """Insert or replace a document's row and text. Its passages are `core.store.passages`' part."""
+    values: dict[str, Any] = {
+        "file_id": file_id, "path": path, "external_id": read.external_id, "hash": content_hash, "title": read.title,
+        "author": read.author, "media_type": read.media_type, "language": language, "created": read.created,
+        "modified": read.modified, "state": read.state.value, "reason": read.reason, "reader": read.reader,
+        "pages": len(read.pages), "characters": len(read.text), "warnings": json.dumps(list(read.warnings)),
+        "size": size, "seconds": seconds,
+    }  # fmt: skip
+    names = ", ".join(values)
+    update = ", ".join(f"{n} = excluded.{n}" for n in values if n not in ("path", "external_id"))
+    marks = ", ".join("?" * len(values))
+    db.execute(
+        f"INSERT INTO document ({names}) VALUES ({marks}) ON CONFLICT (path, external_id) DO UPDATE SET {update}",
+        tuple(values.values()),
+    )
+    found = find_document(db, path, read.external_id)
+    assert found is not None
+    _put_text(db, found[0], read)
+    return found[0]
+
+
+def _put_text(db: Database, document_id: int, read: ReadDocument) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO document_text (document_id, text, pages, blocks) VALUES (?, ?, ?, ?)",
+        (
+            document_id,
+            zlib.compress(read.text.encode("utf-8", "surrogatepass"), 3),
+            _pack(read.pages),
+            _pack(read.blocks),
+        ),
+    )
+
+
+def _pack(values: Sequence[object]) -> bytes:
+    return zlib.compress(json.dumps(to_plain(values), separators=(",", ":")).encode(), 3)
+
+
+def document_text(db: Database, document_id: int) -> tuple[str, tuple[Page, ...], tuple[Block, ...]] | None:
+    """Text, pages and blocks of a document, or None when it is not there."""
+    row = db.execute("SELECT text, pages, blocks FROM document_text WHERE document_id = ?", (document_id,)).fetchone()
+    if row is None:
+        return None
+    pages = tuple(from_plain(Page, p) for p in json.loads(zlib.decompress(row[1])))
+    blocks = tuple(from_plain(Block, b) for b in json.loads(zlib.decompress(row[2])))
+    return zlib.decompress(row[0]).decode("utf-8", "surrogatepass"), pages, blocks
+
+
+def documents(
+    db: Database, *, states: Iterable[DocumentState] = (), text: str = "", sort: str = "path", descending: bool = False,
+    offset: int = 0, limit: int = -1,
+) -> list[Document]:  # fmt: skip
+    """Documents in the given states whose path or title holds `text`, one page of them."""
+    where, values = _where(states, text)
+    order = f"{SORTS[sort]} {'DESC' if descending else 'ASC'}, path, external_id"
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM document {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
+    ).fetchall()
+    return [_document(db, row) for row in rows]
+
+
+def count(db: Database, *, states: Iterable[DocumentState] = (), text: str = "") -> int:
+    where, values = _where(states, text)
+    return int(db.execute(f"SELECT count(*) FROM document {where}", tuple(values)).fetchone()[0])
+
+
+def _where(states: Iterable[DocumentState], text: str) -> tuple[str, list[str]]:
+    clauses, values = [], [s.value for s in states]
+    if values:
+        clauses.append(f"state IN ({', '.join('?' * len(values))})")
+    if text:
+        clauses.append("(path LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\')")
+        pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        values += [pattern, pattern]
+    return ("WHERE " + " AND ".join(clauses) if clauses else ""), values
+
+
+def document(db: Database, document_id: int) -> Document | None:
+    row = db.execute(f"SELECT {_COLUMNS} FROM document WHERE id = ?", (document_id,)).fetchone()
+    return _document(db, row) if row else None
+
+
+def _document(db: Database, row: tuple[Any, ...]) -> Document:
+    tags = db.execute("SELECT tag FROM tag WHERE document_id = ? ORDER BY tag", (row[0],)).fetchall()
+    return Document(
+        id=row[0], path=row[1], external_id=row[2], title=row[3], author=row[4], media_type=row[5], language=row[6],
+        created=row[7], modified=row[8], state=DocumentState(row[9]), reason=row[10], reader=row[11], pages=row[12],
+        characters=row[13], passages=row[14], warnings=tuple(json.loads(row[15])), tags=tuple(t[0] for t in tags),
+        size=row[16], seconds=row[17],
+    )  # fmt: skip
+
+
+def counts(db: Database) -> dict[DocumentState, int]:
+    """How many documents are in each state."""
+    rows = db.execute("SELECT state, count(*) FROM document GROUP BY state").fetchall()
+    return {DocumentState(state): n for state, n in rows}
+
+
+def delete_document(db: Database, document_id: int) -> int:
+    """Delete a document with its passages, and take them out of search at once. Returns the passages gone."""
+    passages = db.execute("SELECT count(*) FROM passage WHERE document_id = ?", (document_id,)).fetchone()[0]
+    db.execute("INSERT OR IGNORE INTO tombstone SELECT id FROM passage WHERE document_id = ?", (document_id,))
+    db.execute("DELETE FROM document WHERE id = ?", (document_id,))
+    return int(passages)
+
+
+def delete_file(db: Database, file_id: int) -> tuple[int, int]:
+    """Delete a file with all its documents. Returns documents and passages gone."""
+    ids = [r[0] for r in db.execute("SELECT id FROM document WHERE file_id = ?", (file_id,)).fetchall()]
+    passages = sum(delete_document(db, i) for i in ids)
+    db.execute("DELETE FROM file WHERE id = ?", (file_id,))
+    return len(ids), passages
+
+
+def delete_others(db: Database, file_id: int, keep: set[int]) -> int:
+    """Delete the documents of a file that its newest content no longer holds."""
+    ids = [r[0] for r in db.execute("SELECT id FROM document WHERE file_id = ?", (file_id,)).fetchall()]
+    gone = [i for i in ids if i not in keep]
+    for document_id in gone:
+        delete_document(db, document_id)
+    return len(gone)
+
+
+def set_tags(db: Database, document_id: int, tags: Iterable[str]) -> None:
+    db.execute("DELETE FROM tag WHERE document_id = ?", (document_id,))
+    for tag in tags:
+        db.execute("INSERT OR IGNORE INTO tag (document_id, tag) VALUES (?, ?)", (document_id, tag))
+
+
+def facets(db: Database) -> dict[str, list[tuple[str, int]]]:
+    """Values to filter by, each with its number of documents, the most frequent first."""
+    readable = f"state IN ('{DocumentState.READ}', '{DocumentState.TRUNCATED}')"
+
+    def grouped(sql: str) -> list[tuple[str, int]]:
+        return [(str(v), int(n)) for v, n in db.execute(sql).fetchall() if v]
+
+    return {
+        "types": grouped(f"SELECT media_type, count(*) n FROM document WHERE {readable} GROUP BY 1 ORDER BY n DESC, 1"),
+        "languages": grouped(
+            f"SELECT language, count(*) n FROM document WHERE {readable} GROUP BY 1 ORDER BY n DESC, 1"
+        ),
+        "tags": grouped("SELECT tag, count(*) n FROM tag GROUP BY 1 ORDER BY n DESC, 1"),
+        "folders": grouped(
+            "SELECT r.path, count(*) n FROM document d JOIN file f ON f.id = d.file_id JOIN root r ON r.id = f.root_id "
+            "GROUP BY 1 ORDER BY 1"
+        ),
+    }

@@ -1,0 +1,156 @@
+"""Passages of a document and the vectors of what the encoder saw of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlite_utils import Database
+
+from core.base.types import Passage
+
+# what SQLite takes as parameters of one statement, with room to spare
+_BATCH = 500
+_COLUMNS = (
+    'p.id, p.document_id, p.ordinal, p.text, p.start, p."end", p.first_page, p.last_page, p.heading_path, '
+    "p.language, d.path, d.title, d.external_id, d.media_type"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewPassage:
+    """A passage to be stored. `hash` names the text that the encoder will see."""
+
+    text: str
+    start: int
+    end: int
+    first_page: int | None
+    last_page: int | None
+    heading_path: tuple[str, ...]
+    language: str
+    hash: str
+
+
+def replace_passages(db: Database, document_id: int, passages: Sequence[NewPassage]) -> int:
+    """Make `passages` those of the document; call inside a transaction.
+
+    A passage whose hash and language stay keeps its id, and with it its place in the index; the others get
+    new ids, and the ids that go are tombstones at once. Returns how many are new.
+    """
+    old = db.execute("SELECT id, hash, language FROM passage WHERE document_id = ? ORDER BY ordinal", (document_id,))
+    known: dict[tuple[str, str], list[int]] = {}
+    for passage_id, content, language in old.fetchall():
+        known.setdefault((content, language), []).append(passage_id)
+    db.execute("UPDATE passage SET ordinal = -1 - ordinal WHERE document_id = ?", (document_id,))
+    fresh = 0
+    for ordinal, passage in enumerate(passages):
+        same = known.get((passage.hash, passage.language))
+        if same:
+            _move(db, same.pop(0), ordinal, passage)
+        else:
+            _insert(db, document_id, ordinal, passage)
+            fresh += 1
+    gone = [(i,) for ids in known.values() for i in ids]
+    db.conn.executemany("INSERT OR IGNORE INTO tombstone (passage_id) VALUES (?)", gone)
+    db.conn.executemany("DELETE FROM passage WHERE id = ?", gone)
+    db.execute("UPDATE document SET passages = ? WHERE id = ?", (len(passages), document_id))
+    return fresh
+
+
+def _values(ordinal: int, p: NewPassage) -> tuple[Any, ...]:
+    return (ordinal, p.text, p.start, p.end, p.first_page, p.last_page, json.dumps(p.heading_path), p.language, p.hash)
+
+
+def _move(db: Database, passage_id: int, ordinal: int, passage: NewPassage) -> None:
+    db.execute(
+        'UPDATE passage SET ordinal = ?, text = ?, start = ?, "end" = ?, first_page = ?, last_page = ?, '
+        "heading_path = ?, language = ?, hash = ? WHERE id = ?",
+        (*_values(ordinal, passage), passage_id),
+    )
+
+
+def _insert(db: Database, document_id: int, ordinal: int, passage: NewPassage) -> None:
+    db.execute(
+        'INSERT INTO passage (ordinal, text, start, "end", first_page, last_page, heading_path, language, hash, '
+        "document_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*_values(ordinal, passage), document_id),
+    )
+
+
+def passages(db: Database, ids: Iterable[int]) -> dict[int, Passage]:
+    """The passages with these ids that exist, by id."""
+    wanted = list(dict.fromkeys(int(i) for i in ids))
+    found = {}
+    for at in range(0, len(wanted), _BATCH):
+        part = wanted[at : at + _BATCH]
+        marks = ", ".join("?" * len(part))
+        rows = db.execute(
+            f"SELECT {_COLUMNS} FROM passage p JOIN document d ON d.id = p.document_id WHERE p.id IN ({marks})",
+            tuple(part),
+        )
+        found.update({row[0]: _passage(row) for row in rows.fetchall()})
+    return found
+
+
+def of_document(db: Database, document_id: int) -> list[Passage]:
+    """The document's passages in order."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM passage p JOIN document d ON d.id = p.document_id "
+        "WHERE p.document_id = ? ORDER BY p.ordinal",
+        (document_id,),
+    )
+    return [_passage(row) for row in rows.fetchall()]
+
+
+def _passage(row: tuple[Any, ...]) -> Passage:
+    return Passage(
+        id=row[0], document_id=row[1], ordinal=row[2], text=row[3], start=row[4], end=row[5], first_page=row[6],
+        last_page=row[7], heading_path=tuple(json.loads(row[8])), language=row[9], path=row[10], title=row[11],
+        external_id=row[12], media_type=row[13],
+    )  # fmt: skip
+
+
+def count(db: Database) -> int:
+    return int(db.execute("SELECT count(*) FROM passage").fetchone()[0])
+
+
+def all_hashes(db: Database) -> list[tuple[int, str]]:
+    """(passage id, hash) of every passage, in the order of their ids."""
+    return [(int(i), str(h)) for i, h in db.execute("SELECT id, hash FROM passage ORDER BY id").fetchall()]
+
+
+def hashes(db: Database, ids: Sequence[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for at in range(0, len(ids), _BATCH):
+        part = tuple(ids[at : at + _BATCH])
+        marks = ", ".join("?" * len(part))
+        found.update(db.execute(f"SELECT id, hash FROM passage WHERE id IN ({marks})", part).fetchall())
+    return found
+
+
+def put_vectors(db: Database, encoder: str, rows: Iterable[tuple[str, bytes]]) -> None:
+    """Store (hash, float32 bytes) pairs; those already there stay."""
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO vector (encoder, hash, data) VALUES (?, ?, ?)", [(encoder, h, d) for h, d in rows]
+    )
+
+
+def vectors(db: Database, encoder: str, wanted: Iterable[str]) -> dict[str, bytes]:
+    """The stored vectors among the `wanted` hashes, as float32 bytes."""
+    keys = list(dict.fromkeys(wanted))
+    found: dict[str, bytes] = {}
+    for at in range(0, len(keys), _BATCH):
+        part = keys[at : at + _BATCH]
+        marks = ", ".join("?" * len(part))
+        rows = db.execute(f"SELECT hash, data FROM vector WHERE encoder = ? AND hash IN ({marks})", (encoder, *part))
+        found.update(rows.fetchall())
+    return found
+
+
+def drop_unused_vectors(db: Database) -> int:
+    """Delete vectors that no passage needs any more. Returns how many."""
+    before = db.execute("SELECT count(*) FROM vector").fetchone()[0]
+    db.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage)")
+    return int(before - db.execute("SELECT count(*) FROM vector").fetchone()[0])
