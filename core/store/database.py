@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from core.base.errors import DiskFull, LibraryDamaged, LibraryLocked, LibraryToo
 from core.store.migrations import STEPS, applied, migrate
 
 FILE = "library.db"
+_LOW_SPACE = 4 << 20
 
 
 def create(folder: Path) -> Database:
@@ -105,7 +107,7 @@ def known_errors(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         text = str(error)
-        if "disk is full" in text or "disk I/O" in text:
+        if "disk is full" in text or ("disk I/O" in text and _no_space(folder)):
             raise DiskFull(f"The disk with {folder} is full.", "Free some space, then try again.") from error
         if "locked" in text or "busy" in text:
             raise LibraryLocked(f"The library in {folder} is busy.", "Try again in a moment.") from error
@@ -121,3 +123,10 @@ def known_errors(folder: Path) -> Iterator[None]:
             f"The database of the library in {folder} is damaged ({error}).",
             "Restore it from a backup, or add the folders to a new library.",
         ) from error
+
+
+def _no_space(folder: Path) -> bool:
+    """SQLite reports a full disk as an I/O error when it meets it in the write-ahead log."""
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(folder).free < _LOW_SPACE
+    return False

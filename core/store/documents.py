@@ -129,7 +129,7 @@ def _put_text(db: Database, document_id: int, read: ReadDocument) -> None:
         "INSERT OR REPLACE INTO document_text (document_id, text, pages, blocks) VALUES (?, ?, ?, ?)",
         (
             document_id,
-            zlib.compress(read.text.encode("utf-8", "surrogatepass"), 3),
+            zlib.compress(read.text.encode(), 3),
             _pack(read.pages),
             _pack(read.blocks),
         ),
@@ -147,7 +147,7 @@ def document_text(db: Database, document_id: int) -> tuple[str, tuple[Page, ...]
         return None
     pages = tuple(from_plain(Page, p) for p in json.loads(zlib.decompress(row[1])))
     blocks = tuple(from_plain(Block, b) for b in json.loads(zlib.decompress(row[2])))
-    return zlib.decompress(row[0]).decode("utf-8", "surrogatepass"), pages, blocks
+    return zlib.decompress(row[0]).decode(), pages, blocks
 
 
 def documents(
@@ -238,11 +238,10 @@ def facets(db: Database) -> dict[str, list[tuple[str, int]]]:
     def grouped(sql: str) -> list[tuple[str, int]]:
         return [(str(v), int(n)) for v, n in db.execute(sql).fetchall() if v]
 
+    counted = f"count(*) n FROM document WHERE {readable} GROUP BY 1 ORDER BY n DESC, 1"
     return {
-        "types": grouped(f"SELECT media_type, count(*) n FROM document WHERE {readable} GROUP BY 1 ORDER BY n DESC, 1"),
-        "languages": grouped(
-            f"SELECT language, count(*) n FROM document WHERE {readable} GROUP BY 1 ORDER BY n DESC, 1"
-        ),
+        "types": grouped(f"SELECT media_type, {counted}"),
+        "languages": grouped(f"SELECT language, {counted}"),
         "tags": grouped("SELECT tag, count(*) n FROM tag GROUP BY 1 ORDER BY n DESC, 1"),
         "folders": grouped(
             "SELECT r.path, count(*) n FROM document d JOIN file f ON f.id = d.file_id JOIN root r ON r.id = f.root_id "
