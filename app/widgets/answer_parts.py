@@ -1,0 +1,85 @@
+"""An answer as pieces to show: sentences, markers, sources, and the words that say how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.widgets.hit_model import name_of_citation
+from app.widgets.page_offsets import one_line
+from app.widgets.why_figures import count
+from core.base.types import Answer, AnswerMode, AnswerSentence, Citation, Support
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence of the plain answer and the markers that stand behind it."""
+
+    text: str
+    support: Support
+    citations: tuple[Citation, ...]
+
+
+def pieces(answer: Answer) -> list[Piece]:
+    """The plain answer: what has support, in order. A citation is named once a sentence."""
+    return [
+        Piece(one_line(s.text).strip(), s.support, _distinct(s.citations))
+        for s in answer.sentences
+        if s.support is not Support.UNSUPPORTED
+    ]
+
+
+def left_out(answer: Answer) -> list[AnswerSentence]:
+    """Sentences of the model that nothing in the documents supports."""
+    return [s for s in answer.sentences if s.support is Support.UNSUPPORTED]
+
+
+def _distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    return tuple({(c.marker, c.passage_id): c for c in citations}.values())
+
+
+def sources(answer: Answer) -> dict[int, list[Citation]]:
+    """Only the cited: the places behind each marker, markers ascending, places in the order of the answer."""
+    found: dict[int, list[Citation]] = {}
+    for piece in pieces(answer):
+        for citation in piece.citations:
+            places = found.setdefault(citation.marker, [])
+            if citation not in places:
+                places.append(citation)
+    return dict(sorted(found.items()))
+
+
+def place(citation: Citation) -> str:
+    """Document and page in one line."""
+    page = f", page {citation.page}" if citation.page is not None else ""
+    external = f" ({citation.external_id})" if citation.external_id else ""
+    return one_line(f"{name_of_citation(citation)}{external}{page}")
+
+
+def mode_text(answer: Answer) -> str:
+    """How the answer was made, in plain words."""
+    if answer.mode is AnswerMode.ABSTAINED:
+        return "Your documents do not say."
+    if answer.mode is AnswerMode.EXTRACTIVE:
+        return "Quoted from your documents"
+    model = f" ({answer.model})" if answer.model else ""
+    return f"Written by the local model{model}, checked against your documents"
+
+
+def left_out_text(answer: Answer) -> str:
+    """The sentence about what was left out; empty when nothing was."""
+    number = len(left_out(answer))
+    return f"{count(number, 'sentence', 'sentences')} left out: no support in your documents" if number else ""
+
+
+def copy_text(answer: Answer) -> str:
+    """Question, answer with markers, and its sources, as plain text for the clipboard."""
+    if answer.mode is AnswerMode.ABSTAINED:
+        near = [f"- {place(c)}: “{one_line(c.quote).strip()}”" for c in answer.near_misses]
+        return "\n".join([answer.question, "", mode_text(answer), *(["", "Nearest passages:"] if near else []), *near])
+    body = [f"{p.text}{''.join(f' [{c.marker}]' for c in p.citations)}" for p in pieces(answer)]
+    joined = ("\n" if answer.mode is AnswerMode.EXTRACTIVE else " ").join(body)
+    lines = [
+        f"[{marker}] {place(c)}: “{one_line(c.quote).strip()}”" for marker, places in sources(answer).items() for c in places
+    ]
+    return "\n".join([answer.question, "", joined, "", *lines])

@@ -1,0 +1,151 @@
+"""Paints one hit: title, place, snippet with its matched words marked, and which channels brought it up."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from app.widgets.hit_channels import channel_colour, channel_name
+from app.widgets.hit_model import HIT, name_of, place_of, snippet_of
+from app.widgets.page_colours import Colours
+from app.widgets.page_offsets import Utf16
+from app.widgets.why_bar import Segment, draw_bar
+from core.base.types import Hit, ScorePart, Span
+
+PAD = 14
+LINES = 3
+BAR_WIDTH = 92
+BAR_HEIGHT = 6
+
+
+def bar_segments(parts: tuple[ScorePart, ...], colours: Colours) -> list[Segment]:
+    return [Segment(channel_name(p.channel), p.contribution, channel_colour(colours, p.channel)) for p in parts]
+
+
+def found_by(parts: tuple[ScorePart, ...]) -> str:
+    """The channels that raised the hit, strongest first: "meaning + words"."""
+    raised = sorted((p for p in parts if p.contribution > 0), key=lambda p: -p.contribution)
+    return " + ".join(channel_name(p.channel) for p in raised)
+
+
+class HitDelegate(QStyledItemDelegate):
+    """Rows of one height, so that a list of thousands stays light."""
+
+    def __init__(self, colours: Colours, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._colours = colours
+        self.best = 1.0  # the score whose bar is full
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        title, small, body = self._fonts(option.font)
+        line = QFontMetricsF(body).lineSpacing()
+        height = 2 * PAD + title.lineSpacing() + small.lineSpacing() + LINES * line + 8
+        return QSize(240, round(height))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        hit = index.data(HIT)
+        if not isinstance(hit, Hit):
+            return
+        painter.save()
+        self._paint_ground(painter, option)
+        area = option.rect.adjusted(PAD + 4, PAD, -PAD, -PAD)
+        self._paint_head(painter, option, area, hit)
+        self._paint_snippet(painter, option, area, hit)
+        painter.restore()
+
+    def _fonts(self, base: QFont) -> tuple[QFontMetricsF, QFontMetricsF, QFont]:
+        title = QFont(base)
+        title.setWeight(QFont.Weight.DemiBold)
+        title.setPointSizeF(base.pointSizeF() * 1.08)
+        small = QFont(base)
+        small.setPointSizeF(base.pointSizeF() * 0.9)
+        self._title_font, self._small_font = title, small
+        return QFontMetricsF(title), QFontMetricsF(small), base
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        colours, rect = self._colours, option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        if chosen or hover:
+            painter.fillRect(rect, colours.selected if chosen else colours.hover)
+        if chosen:
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), colours.accent)
+        painter.fillRect(QRect(rect.left() + PAD, rect.bottom(), rect.width() - 2 * PAD, 1), colours.border)
+
+    def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, hit: Hit) -> None:
+        title, small, _ = self._fonts(option.font)
+        found = found_by(hit.parts)
+        side = max(float(BAR_WIDTH), small.horizontalAdvance(found)) + 12
+        top = QRectF(area.left(), area.top(), area.width() - side, title.lineSpacing())
+        painter.setFont(self._title_font)
+        painter.setPen(self._colours.text)
+        painter.drawText(top, 0, title.elidedText(name_of(hit.passage), Qt.TextElideMode.ElideMiddle, top.width()))
+        below = QRectF(area.left(), top.bottom(), area.width() - side, small.lineSpacing())
+        painter.setFont(self._small_font)
+        painter.setPen(self._colours.muted)
+        painter.drawText(below, 0, small.elidedText(place_of(hit.passage), Qt.TextElideMode.ElideRight, below.width()))
+        right = QRectF(area.right() - side, below.top(), side, below.height())
+        painter.drawText(right, int(Qt.AlignmentFlag.AlignRight), found)
+        bar = QRectF(area.right() - BAR_WIDTH + 1, top.center().y() - BAR_HEIGHT / 2, BAR_WIDTH, BAR_HEIGHT)
+        draw_bar(painter, bar, bar_segments(hit.parts, self._colours), self._whole(hit), self._colours.track)
+
+    def _whole(self, hit: Hit) -> float:
+        """What a full bar stands for: the raised parts of the best hit, never less than this one's."""
+        return max(self.best, sum(max(0.0, p.contribution) for p in hit.parts))
+
+    def _paint_snippet(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, hit: Hit) -> None:
+        title, small, body = self._fonts(option.font)
+        text, spans = snippet_of(hit)
+        top = area.top() + title.lineSpacing() + small.lineSpacing() + 6
+        layout = self._layout(text, spans, body, area.width())
+        painter.setPen(self._colours.text)
+        layout.draw(painter, QPointF(area.left(), top))
+
+    def _layout(self, text: str, spans: list[Span], font: QFont, width: float) -> QTextLayout:
+        """At most `LINES` lines; the last one ends with an ellipsis where text is left."""
+        layout = self._laid(text, spans, font, width)
+        if layout.lineCount() < LINES:
+            return layout
+        last = layout.lineAt(layout.lineCount() - 1)
+        units = Utf16(text)
+        end = units.offset(last.textStart() + last.textLength())
+        if end >= len(text):
+            return layout
+        kept = text[:end].rstrip()
+        kept = kept[: max(kept.rfind(" "), len(kept) - 12)] + " …"
+        return self._laid(kept, [s for s in spans if s.end <= len(kept)], font, width)
+
+    def _laid(self, text: str, spans: list[Span], font: QFont, width: float) -> QTextLayout:
+        layout = QTextLayout(text, font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.setFormats(self._marks(text, spans))
+        layout.beginLayout()
+        y = 0.0
+        for _ in range(LINES):
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(width)
+            line.setPosition(QPointF(0, y))
+            y += line.height()
+        layout.endLayout()
+        return layout
+
+    def _marks(self, text: str, spans: list[Span]) -> list[QTextLayout.FormatRange]:
+        units = Utf16(text)
+        look = QTextCharFormat()
+        look.setBackground(self._colours.mark)
+        look.setForeground(self._colours.mark_text)
+        ranges = []
+        for span in spans:
+            part = QTextLayout.FormatRange()
+            part.start = units.units(span.start)
+            part.length = units.units(span.end) - part.start
+            part.format = look
+            ranges.append(part)
+        return ranges

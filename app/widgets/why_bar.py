@@ -1,0 +1,78 @@
+"""Bars that take a number apart: segments next to each other, the unexplained part hatched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPainterPath
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a bar: what it is, how much, in which colour; `open_` parts are hatched."""
+
+    label: str
+    value: float
+    colour: QColor
+    open_: bool = False
+
+
+def draw_bar(painter: QPainter, rect: QRectF, segments: Sequence[Segment], whole: float, track: QColor) -> None:
+    """Draw the positive segments, scaled so that `whole` fills `rect`. Nothing is drawn for what pulls down."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    clip = QPainterPath()
+    clip.addRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+    painter.setClipPath(clip)
+    painter.fillRect(rect, track)
+    left = rect.left()
+    for segment in segments:
+        width = rect.width() * max(0.0, segment.value) / whole if whole > 0 else 0.0
+        part = QRectF(left, rect.top(), width, rect.height())
+        painter.fillRect(part, _brush(segment))
+        left += width
+        if width > 2:
+            painter.fillRect(QRectF(left - 1, rect.top(), 1, rect.height()), track)
+    painter.restore()
+
+
+def _brush(segment: Segment) -> QBrush:
+    return QBrush(segment.colour, Qt.BrushStyle.BDiagPattern if segment.open_ else Qt.BrushStyle.SolidPattern)
+
+
+class Bar(QWidget):
+    """One bar as a widget. `track` is asked at each paint, so that a change of theme is seen."""
+
+    def __init__(self, track: Callable[[], QColor], height: int = 10, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._track = track
+        self._height = height
+        self._segments: tuple[Segment, ...] = ()
+        self._whole = 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return self._segments
+
+    def show_segments(self, segments: Sequence[Segment], whole: float | None = None) -> None:
+        """Show `segments`; `whole` is what the full width stands for (their positive sum by default)."""
+        self._segments = tuple(segments)
+        self._whole = whole if whole is not None else sum(max(0.0, s.value) for s in segments)
+        self.setAccessibleName(", ".join(s.label for s in segments))
+        self.setToolTip("\n".join(s.label for s in segments))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(160, self._height)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, self._height)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        draw_bar(painter, QRectF(self.rect()), self._segments, self._whole, self._track())
+
