@@ -1,0 +1,48 @@
+"""From the plain values on the wire to the types of `core.base`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.errors import Bug
+from core.base.errors import KnownError, known_error
+from core.base.events import Changed, Progress
+from core.base.types import Answer, Explanation, IngestReport, SearchResult
+from core.base.wire import from_plain
+
+_RESULTS: dict[tuple[str, str], type] = {
+    ("search", "search"): SearchResult,
+    ("search", "retrieve"): SearchResult,
+    ("search", "explain"): Explanation,
+    ("answer", "ask"): Answer,
+    ("job", "ingest"): IngestReport,
+    ("job", "demo"): IngestReport,
+}
+
+
+def result(role: str, op: str, data: Any) -> Any:
+    """The typed outcome of an operation; a plain value where none is declared. Raises TypeError on a misfit."""
+    kind = _RESULTS.get((role, op))
+    return from_plain(kind, data) if kind is not None else data
+
+
+def partial(data: Any) -> Any:
+    if isinstance(data, dict) and isinstance(data.get("answer"), dict):
+        return data | {"answer": from_plain(Answer, data["answer"])}
+    return data
+
+
+def progress(data: Any) -> Progress:
+    return from_plain(Progress, data)
+
+
+def changed(data: Any) -> Changed:
+    return from_plain(Changed, data)
+
+
+def error(data: Any) -> KnownError:
+    return known_error(str(data.get("code", "")), str(data.get("message", "")), str(data.get("advice", "")))
+
+
+def bug(data: Any) -> Bug:
+    return Bug(str(data.get("message", "")), str(data.get("traceback", "")))
