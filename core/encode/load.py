@@ -1,0 +1,38 @@
+"""Opening an installed encoder."""
+
+from __future__ import annotations
+
+from core.base.errors import KnownError, ModelMissing
+from core.encode.encoder import Encoder
+from core.models.bundles import ENCODER, Bundle, active, find
+
+
+def open_encoder(bundle_id: str | None = None, *, threads: int = 0) -> Encoder:
+    """The encoder of a bundle, by default the active one. `threads` 0 uses all cores.
+
+    Raises:
+        ModelMissing, ModelDamaged
+        KnownError: the bundle is no encoder.
+    """
+    return serve(find(bundle_id) if bundle_id else _active(), threads=threads)
+
+
+def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:
+    """Load a bundle for serving.
+
+    Raises:
+        ModelDamaged
+        KnownError: the bundle is no encoder.
+    """
+    if bundle.kind != ENCODER:
+        raise KnownError(f"{bundle.id} is not an encoder.", "Choose an encoder: whymatch models list")
+    from core.encode.onnx import OnnxEncoder  # heavy: only when an encoder is opened
+
+    return OnnxEncoder(bundle, threads=threads)
+
+
+def _active() -> Bundle:
+    bundle = active(ENCODER)
+    if bundle is None:
+        raise ModelMissing("No encoder is installed.", "Install the starter models: python3 packaging/bootstrap.py run")
+    return bundle

@@ -1,0 +1,215 @@
+"""Model bundles: one verified folder per model, and which of them is in use.
+
+A bundle is a folder `models()/<id>/` with the model's files and `bundle.json`, which carries all that is needed
+to judge and serve it. It appears by one rename, so it is whole or not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.base.errors import KnownError, ModelDamaged, ModelMissing, from_os_error
+from core.base.files import TEMPORARY_SUFFIX, read_json, sha256_file, sync_folder, write_json
+from core.base.paths import models
+
+FORMAT = 1
+CONFIG = "bundle.json"
+ENCODER, LLM = "encoder", "llm"
+STARTERS = {ENCODER: "all-MiniLM-L6-v2", LLM: "SmolLM2-135M-Instruct-Q4_1"}
+_ACTIVE = "active.json"
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_AGAIN = "Install it again: whymatch models add"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """An installed model. `config` is the content of `bundle.json`.
+
+    Common fields: format, id, kind, licence, source, files {name: sha256}, sizes {name: bytes}.
+    Encoders: pooling ("mean" | "cls"), dimension, max_tokens (with special tokens), prefixes {"query", "passage"},
+    serving (name of the ONNX file to serve), weights (folder layout of transformers).
+    LLMs: model (name of the GGUF file), context (tokens).
+    """
+
+    id: str
+    kind: str
+    folder: Path
+    config: dict[str, Any]
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(self.config["sizes"].values())
+
+
+def load(folder: Path) -> Bundle:
+    """Read a bundle's config and check that its files are there in their full size (not their hashes).
+
+    Raises:
+        ModelMissing: no bundle in `folder`.
+        ModelDamaged: the config is unreadable, or a file is absent or cut short.
+    """
+    if not (folder / CONFIG).is_file():
+        raise ModelMissing(f"The model {folder.name} is not installed.", f"{_AGAIN} {folder.name}")
+    try:
+        config = read_json(folder / CONFIG)
+        bundle = Bundle(config["id"], config["kind"], folder, config)
+        sizes = dict(config["sizes"])
+        newer = config["format"] > FORMAT
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise _damaged(folder.name, f"{CONFIG} cannot be read") from error
+    if newer:
+        raise ModelDamaged(f"The model {folder.name} was made by a newer version of Whymatch.", "Update Whymatch.")
+    for name, size in sizes.items():
+        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
+            raise _damaged(bundle.id, f"{name} is missing or cut short")
+    return bundle
+
+
+def verify(bundle: Bundle, names: tuple[str, ...] = ()) -> None:
+    """Compare the files' hashes (all files, or only `names`) with the config.
+
+    Raises:
+        ModelDamaged: a file is absent or differs.
+    """
+    for name in names or tuple(bundle.config["files"]):
+        path = bundle.path(name)
+        if not path.is_file() or sha256_file(path) != bundle.config["files"].get(name):
+            raise _damaged(bundle.id, f"{name} is missing or differs from what was installed")
+
+
+def _damaged(name: str, what: str) -> ModelDamaged:
+    return ModelDamaged(f"The model {name} is damaged: {what}.", f"{_AGAIN} {name}")
+
+
+def find(id: str) -> Bundle:
+    """The installed bundle with this id.
+
+    Raises:
+        ModelMissing, ModelDamaged
+    """
+    _check_id(id)
+    return load(models() / id)
+
+
+def installed() -> list[Bundle]:
+    """All whole bundles, by id. Damaged ones are left out: `find` says what is wrong with them."""
+    found = []
+    for config in sorted(models().glob(f"*/{CONFIG}")):
+        if not config.parent.name.startswith("."):
+            with contextlib.suppress(ModelDamaged):
+                found.append(load(config.parent))
+    return found
+
+
+def active(kind: str) -> Bundle | None:
+    """The bundle in use for `kind` ("encoder" | "llm"): the chosen one, else the starter; None if neither is there."""
+    for id in (_choices().get(kind), STARTERS[kind]):
+        if id:
+            with contextlib.suppress(ModelMissing, ModelDamaged):
+                return find(id)
+    return None
+
+
+def set_active(kind: str, id: str) -> None:
+    """Use this bundle for `kind` from now on.
+
+    Raises:
+        ModelMissing, ModelDamaged
+        KnownError: the bundle is of another kind.
+    """
+    bundle = find(id)
+    if bundle.kind != kind:
+        raise KnownError(f"{id} is of the kind {bundle.kind}, not {kind}.", "Choose another model.")
+    write_json(models() / _ACTIVE, {**_choices(), kind: id})
+
+
+def remove(id: str) -> None:
+    """Delete an installed bundle, damaged or whole.
+
+    Raises:
+        ModelMissing
+        KnownError: the files cannot be deleted.
+    """
+    _check_id(id)
+    folder = models() / id
+    if not folder.is_dir():
+        raise ModelMissing(f"The model {id} is not installed.")
+    try:
+        _discard(folder)
+    except OSError as error:
+        raise from_os_error(error, folder) from error
+    left = {kind: chosen for kind, chosen in _choices().items() if chosen != id}
+    write_json(models() / _ACTIVE, left)
+
+
+@contextlib.contextmanager
+def installing(config: dict[str, Any]) -> Iterator[Path]:
+    """Give an empty folder to put a model's files into; when the block ends well it becomes the bundle.
+
+    `config` needs id and kind; format, files and sizes are added here, after the block has run. An older bundle
+    of the same id is replaced. Nothing stays when the block fails.
+
+    Raises:
+        KnownError: the disk is full, or there is no permission.
+    """
+    _check_id(config["id"])
+    target = models() / config["id"]
+    try:
+        models().mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=models(), prefix=f".{target.name}.", suffix=TEMPORARY_SUFFIX))
+    except OSError as error:
+        raise from_os_error(error, target) from error
+    try:
+        yield folder
+        seal(folder, config)
+        if target.exists():
+            _discard(target)
+        folder.rename(target)
+        sync_folder(models())
+    except OSError as error:
+        raise from_os_error(error, target) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def seal(folder: Path, config: dict[str, Any]) -> None:
+    """Write `bundle.json` for the files that lie in `folder`, made durable first."""
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p.name != CONFIG)
+    for name in names:
+        with (folder / name).open("rb+") as file:
+            os.fsync(file.fileno())
+    files = {name: sha256_file(folder / name) for name in names}
+    sizes = {name: (folder / name).stat().st_size for name in names}
+    write_json(folder / CONFIG, {"format": FORMAT, **config, "files": files, "sizes": sizes})
+
+
+def _discard(folder: Path) -> None:
+    """Delete a folder so that a half-deleted one is never taken for a bundle."""
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=TEMPORARY_SUFFIX))
+    folder.rename(aside / folder.name)
+    shutil.rmtree(aside)
+
+
+def _choices() -> dict[str, str]:
+    try:
+        value = read_json(models() / _ACTIVE)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _check_id(id: str) -> None:
+    if not _ID.fullmatch(id):
+        raise ModelMissing(f"{id!r} is not a model's name.", "See: whymatch models list")
