@@ -11,9 +11,11 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from core.base.errors import DiskFull, LibraryDamaged, LibraryLocked, LibraryTooNew, NoPermission, NotALibrary
+from core.base.files import FileLock
 from core.store.migrations import STEPS, applied, migrate
 
 FILE = "library.db"
+LOCK_FILE = "library.lock"
 _LOW_SPACE = 4 << 20
 
 
@@ -38,6 +40,11 @@ def open_writer(folder: Path) -> Database:
     """
     require(folder)
     return create(folder)
+
+
+def lock(folder: Path, purpose: str) -> FileLock:
+    """The lock that whoever changes the index or the documents of a library holds."""
+    return FileLock(folder / LOCK_FILE, purpose)
 
 
 def open_reader(folder: Path, *, any_thread: bool = False) -> Database:

@@ -58,6 +58,33 @@ def roots(db: Database) -> list[Root]:
     return [Root(r[0], r[1], bool(r[2]), r[3]) for r in rows]
 
 
+def remove_roots(db: Database, path: str) -> None:
+    """Forget the roots at or under `path`. Their files must have been deleted before."""
+    for root in roots(db):
+        if is_under(root.path, path):
+            db.execute("DELETE FROM root WHERE id = ?", (root.id,))
+
+
+def is_under(path: str, folder: str) -> bool:
+    """`path` is `folder` or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/\\") + ("\\" if "\\" in folder else "/"))
+
+
+def exclude(db: Database, path: str) -> None:
+    db.execute("INSERT OR IGNORE INTO excluded (path) VALUES (?)", (path,))
+
+
+def include(db: Database, path: str) -> None:
+    """Take back exclusions at, under or above `path`: the person added it again."""
+    for known in excluded(db):
+        if is_under(known, path) or is_under(path, known):
+            db.execute("DELETE FROM excluded WHERE path = ?", (known,))
+
+
+def excluded(db: Database) -> list[str]:
+    return [row[0] for row in db.execute("SELECT path FROM excluded ORDER BY path").fetchall()]
+
+
 def files(db: Database) -> list[FileRow]:
     rows = db.execute("SELECT id, root_id, path, size, mtime_ns, hash, state, complete, strikes FROM file").fetchall()
     return [FileRow(r[0], r[1], r[2], r[3], r[4], r[5], DocumentState(r[6]), bool(r[7]), r[8]) for r in rows]
@@ -79,6 +106,7 @@ def finish_file(db: Database, file_id: int, state: DocumentState, reason: str, s
         "UPDATE file SET state = ?, reason = ?, complete = 1, seconds = ?, read_at = ? WHERE id = ?",
         (state, reason, seconds, now(), file_id),
     )
+    db.execute("UPDATE document SET seconds = ? WHERE file_id = ? AND external_id = ''", (seconds, file_id))
 
 
 def touch_file(db: Database, file_id: int, size: int, mtime_ns: int) -> None:
@@ -101,7 +129,6 @@ def put_document(
     *,
     language: str,
     size: int,
-    seconds: float,
 ) -> int:
     """Insert or replace a document's row and text. Its passages are `core.store.passages`' part."""
     values: dict[str, Any] = {
@@ -109,7 +136,7 @@ def put_document(
         "author": read.author, "media_type": read.media_type, "language": language, "created": read.created,
         "modified": read.modified, "state": read.state.value, "reason": read.reason, "reader": read.reader,
         "pages": len(read.pages), "characters": len(read.text), "warnings": json.dumps(list(read.warnings)),
-        "size": size, "seconds": seconds,
+        "size": size,
     }  # fmt: skip
     names = ", ".join(values)
     update = ", ".join(f"{n} = excluded.{n}" for n in values if n not in ("path", "external_id"))

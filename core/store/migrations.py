@@ -17,6 +17,9 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE root (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, is_folder INTEGER NOT NULL, added TEXT NOT NULL);
 
+-- what the person removed although it lies under a root: never read until it is added again by itself
+CREATE TABLE excluded (path TEXT PRIMARY KEY) WITHOUT ROWID;
+
 -- one row a file on disk; documents hang on it (one, or many for a collection such as JSON Lines).
 -- `complete` is 1 once every document of this content is stored; `strikes` counts reads that killed the child.
 CREATE TABLE file (

@@ -1,0 +1,268 @@
+"""The commands. Heavy packages are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from core.base.types import Query
+from core.cli.filters import parse_filters
+from core.cli.models import models
+from core.cli.output import out, print_json, progress
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    help="Search and answers from your own documents, on your own machine, with the reason for every match.",
+)  # fmt: skip
+app.add_typer(models, name="models")
+
+LibraryOption = Annotated[Path, typer.Option("--library", help="The library's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+FilterOption = Annotated[
+    list[str] | None, typer.Option("--filter", help="KEY=VALUE: folder, type, language, tag, date")
+]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to add.")],
+    library: LibraryOption,
+    retry: Annotated[bool, typer.Option("--retry", help="Read files again that could not be read.")] = False,
+    json: Json = False,
+) -> None:
+    """Add files and folders to a library, and read what is new or changed."""
+    from core.worker.ingesting import ingest as run
+
+    with progress() as line:
+        report = run(library, paths, retry=retry, control=line.control, listener=line)
+    if json:
+        print_json(report)
+        return
+    out.print(
+        f"{report.documents} documents, {report.passages} passages, {report.skipped} unchanged, {report.seconds:.1f} s"
+    )
+    for failure in report.failed:
+        out.print(f"  {failure.state.value}: {failure.path}  {failure.reason}", markup=False)
+
+
+@app.command()
+def documents(library: LibraryOption, json: Json = False) -> None:
+    """List the documents of a library with the state of each."""
+    from core.library import Library
+
+    reader = Library.open(library)
+    rows = reader.documents()
+    reader.close()
+    if json:
+        print_json({"documents": rows})
+        return
+    table = Table("State", "Document", "Language", "Pages", "Passages")
+    for row in rows:
+        name = f"{row.path} {row.external_id}".rstrip()
+        table.add_row(row.state.value, name, row.language, str(row.pages or ""), str(row.passages))
+    out.print(table)
+
+
+@app.command()
+def text(path: Annotated[Path, typer.Argument(help="The file to read.")], json: Json = False) -> None:
+    """Read one file and print its text; no library is needed."""
+    from core.cli.reading import read_one
+
+    found = read_one(path)
+    if json:
+        print_json(found)
+        return
+    out.print(found["text"], markup=False)
+    if found["reason"]:
+        out.print(f"[{found['state']}] {found['reason']}", markup=False)
+
+
+@app.command()
+def search(
+    query: str,
+    library: LibraryOption,
+    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many hits.")] = 10,
+    channels: Annotated[str, typer.Option(help="Channels, comma-separated: bm25, dense.")] = "bm25,dense",
+    filter: FilterOption = None,
+    json: Json = False,
+) -> None:
+    """Search a library."""
+    from core.cli.present import hit_row, show_hits
+    from core.worker.finding import Finder
+
+    wanted = Query(query, k=k, filters=parse_filters(filter or ()), channels=channel_names(channels))
+    finder = Finder(library)
+    try:
+        result = finder.search(wanted)
+    finally:
+        finder.close()
+    if not json:
+        show_hits(result)
+        return
+    print_json(
+        {
+            "hits": [hit_row(hit) for hit in result.hits], "generation": result.generation,
+            "milliseconds": result.milliseconds, "filtered_out": result.filtered_out, "notice": result.notice,
+        }
+    )  # fmt: skip
+
+
+@app.command()
+def explain(query: str, passage_id: int, library: LibraryOption, json: Json = False) -> None:
+    """Say why a passage matches a query."""
+    from core.cli.present import show_explanation
+    from core.worker.finding import Finder
+
+    finder = Finder(library)
+    try:
+        found = finder.explain(Query(query), passage_id)
+    finally:
+        finder.close()
+    print_json(found) if json else show_explanation(found)
+
+
+@app.command()
+def ask(
+    question: str,
+    library: LibraryOption,
+    extractive: Annotated[bool, typer.Option("--extractive", help="Quote only, without the model.")] = False,
+    filter: FilterOption = None,
+    json: Json = False,
+) -> None:
+    """Answer a question from the documents, with citations."""
+    from core.cli.present import show_answer
+    from core.worker.asking import ask as run
+    from core.worker.finding import Finder
+
+    finder = Finder(library)
+    try:
+        with progress(quiet=True) as line:
+            mode = "extractive" if extractive else "auto"
+            answer, _ = run(
+                finder, library, question, filters=parse_filters(filter or ()), mode=mode, control=line.control
+            )
+    finally:
+        finder.close()
+    if not json:
+        show_answer(answer)
+        return
+    value = {"mode": answer.mode, "answer": answer.text, "sentences": answer.sentences}
+    print_json({**value, "near_misses": answer.near_misses, "reason": answer.reason, "model": answer.model})
+
+
+@app.command()
+def delete(path: Path, library: LibraryOption, json: Json = False) -> None:
+    """Take a file or folder out of a library; the file itself stays."""
+    from core.worker.ingesting import delete as run
+
+    receipt = run(library, path)
+    print_json(receipt) if json else out.print(receipt.receipt, markup=False)
+
+
+@app.command()
+def rollback(
+    library: LibraryOption,
+    to: Annotated[int | None, typer.Option("--to", help="Generation; by default the one before.")] = None,
+    json: Json = False,
+) -> None:
+    """Go back to an earlier generation of the index."""
+    from core.worker.generations import roll_back
+
+    number = roll_back(library, to)
+    print_json({"generation": number}) if json else out.print(f"Generation {number} is in use.")
+
+
+@app.command()
+def concepts(
+    library: LibraryOption,
+    fit: Annotated[bool, typer.Option("--fit", help="Find the concepts anew.")] = False,
+    json: Json = False,
+) -> None:
+    """List the concepts of a library, and how much they explain."""
+    from core.worker.generations import concept_overview
+    from core.worker.ingesting import refit
+
+    if fit:
+        with progress() as line:
+            refit(library, line.control, line)
+    rows, fidelity = concept_overview(library)
+    if json:
+        value = [{"id": c.id, "label": c.label, "passages": c.passages, "examples": c.examples} for c in rows]
+        print_json({"concepts": value, "fidelity": fidelity})
+        return
+    table = Table("Concept", "Passages")
+    for concept in rows:
+        table.add_row(concept.label, str(concept.passages))
+    out.print(table)
+    out.print("  ".join(f"{key} {value:.3g}" for key, value in fidelity.items()))
+
+
+@app.command()
+def evaluate(
+    dataset: Annotated[Path, typer.Argument(help="Folder with corpus.jsonl, queries.jsonl and qrels/test.tsv.")],
+    channels: Annotated[str, typer.Option(help="Channels, comma-separated.")] = "bm25,dense,fused",
+    model: Annotated[str | None, typer.Option(help="Encoder; by default the active one.")] = None,
+    library: Annotated[Path | None, typer.Option(help="Measure this library instead of a throw-away one.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure search on judged queries."""
+    from core.cli.present import show_evaluation
+    from core.worker.measuring import measure
+
+    begun = time.monotonic()
+    with progress() as line:
+        report = measure(
+            dataset, channels=channel_names(channels, ("bm25", "dense", "fused")), model=model, library=library,
+            control=line.control, listener=line,
+        )  # fmt: skip
+    if json:
+        print_json(report)
+    else:
+        show_evaluation(report, time.monotonic() - begun)
+
+
+@app.command()
+def doctor(
+    library: LibraryOption,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    json: Json = False,
+) -> None:
+    """Check that a library is whole."""
+    from core.worker.doctor import examine
+
+    findings = examine(library, repair=repair)
+    ok = all(f.severity == "ok" or f.repaired for f in findings)
+    if json:
+        print_json({"ok": ok, "findings": findings})
+        return
+    for finding in findings:
+        mended = " (repaired)" if finding.repaired else ""
+        out.print(f"{finding.severity:8}{finding.check}: {finding.detail}{mended}", markup=False)
+
+
+@app.command()
+def demo(json: Json = False) -> None:
+    """Make a throw-away library of the sample documents, ask a question, and show answer and reason."""
+    from core.cli.demo import run
+
+    with progress() as line:
+        shown = run(line)
+    if json:
+        print_json(shown.plain())
+    else:
+        shown.show()
+
+
+def channel_names(text: str, known: tuple[str, ...] = ("bm25", "dense")) -> tuple[str, ...]:
+    """Raises typer.BadParameter (exit code 2) for a name that is no channel."""
+    names: tuple[Any, ...] = tuple(dict.fromkeys(n.strip() for n in text.split(",") if n.strip()))
+    if "fused" in names and "fused" not in known:
+        names = tuple(dict.fromkeys((*(n for n in names if n != "fused"), "bm25", "dense")))
+    wrong = [n for n in names if n not in known]
+    if wrong or not names:
+        raise typer.BadParameter(f"{', '.join(wrong) or 'nothing'}: choose from {', '.join(known)}")
+    return names

@@ -1,0 +1,92 @@
+"""Results as rows of JSON, and as text for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from core.base.types import Answer, AnswerMode, Citation, Explanation, Hit, SearchResult, Support
+from core.cli.output import out
+
+_MODES = {
+    AnswerMode.GENERATED: "Written by the local model, checked against your documents",
+    AnswerMode.EXTRACTIVE: "Quoted from your documents",
+    AnswerMode.ABSTAINED: "Your documents do not say",
+}
+
+
+def hit_row(hit: Hit) -> dict[str, Any]:
+    """A hit in the form of the command line's contract."""
+    passage = hit.passage
+    return {
+        "rank": hit.rank, "passage_id": passage.id, "document": passage.path, "external_id": passage.external_id,
+        "title": passage.title, "page": passage.first_page, "heading_path": passage.heading_path,
+        "text": passage.text, "score": hit.score, "parts": hit.parts, "spans": hit.spans,
+    }  # fmt: skip
+
+
+def show_hits(result: SearchResult) -> None:
+    if result.notice:
+        out.print(result.notice, style="yellow", markup=False)
+    for hit in result.hits:
+        passage = hit.passage
+        page = f", page {passage.first_page}" if passage.first_page else ""
+        name = passage.title or passage.path
+        parts = ", ".join(f"{p.channel} {p.contribution:+.3f}" for p in hit.parts)
+        out.print(f"[bold]{hit.rank}. {escape(name)}[/bold]{page}   {hit.score:.3f} = {parts}   (passage {passage.id})")
+        line = Text(passage.text)
+        for span in hit.spans:
+            line.stylize("bold yellow", span.start, span.end)
+        window = line[hit.snippet.start : hit.snippet.end] if hit.snippet.end else line[:300]
+        out.print(window)
+        out.print(passage.path, style="dim", markup=False)
+    if not result.hits:
+        hidden = f" {result.filtered_out} were left out by the filters." if result.filtered_out else ""
+        out.print("Nothing was found." + hidden)
+
+
+def show_explanation(found: Explanation) -> None:
+    out.print(found.sentence or "No reason can be given.", style="bold", markup=False)
+    table = Table("Channel", "Score", "Rank", "Weight", "Contribution")
+    for part in found.parts:
+        rank = str(part.rank or "")
+        table.add_row(part.channel, f"{part.score:.4f}", rank, f"{part.weight:g}", f"{part.contribution:+.4f}")
+    table.add_row("total", "", "", "", f"{found.score:+.4f}")
+    out.print(table)
+    if found.terms:
+        out.print("Words: " + ", ".join(f"{t.term} {t.weight:.2f}" for t in found.terms), markup=False)
+    for concept in found.concepts:
+        mark = "shared" if concept.query_activation > 0 else "in the passage"
+        out.print(f"  {concept.share:6.1%}  {concept.label}  ({mark})", markup=False)
+    out.print(f"Concepts explain {found.explained_share:.0%} of what the meaning of this match adds.")
+
+
+def show_answer(answer: Answer) -> None:
+    out.print(_MODES[answer.mode], style="dim")
+    out.print(answer.text, style="bold", markup=False)
+    cited = {c.marker: c for s in answer.sentences if s.support is not Support.UNSUPPORTED for c in s.citations}
+    for marker in sorted(cited):
+        show_citation(f"[{marker}]", cited[marker])
+    if answer.near_misses:
+        out.print("Nearest passages:")
+        for citation in answer.near_misses:
+            show_citation(" -", citation)
+
+
+def show_citation(mark: str, citation: Citation) -> None:
+    page = f", page {citation.page}" if citation.page else ""
+    out.print(f"{mark} {citation.title or citation.document}{page}", style="cyan", markup=False)
+    out.print(f"    “{' '.join(citation.quote.split())}”", markup=False)
+    out.print(f"    {citation.document}", style="dim", markup=False)
+
+
+def show_evaluation(report: Any, seconds: float) -> None:
+    table = Table("Channel", "nDCG@10", "MRR@10", "Recall@100")
+    for name, values in report.channels.items():
+        table.add_row(name, *(f"{values[key]:.4f}" for key in ("ndcg@10", "mrr@10", "recall@100")))
+    out.print(f"{report.dataset}: {report.queries} queries, {seconds:.0f} s")
+    out.print(table)
+    out.print(f"p50 {report.milliseconds['p50']:.1f} ms, p95 {report.milliseconds['p95']:.1f} ms a query")

@@ -1,0 +1,42 @@
+"""One file read without a library, as an ingest would read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.base.errors import PathMissing
+from core.base.events import Control
+from core.base.files import path_text
+from core.base.types import ReadDocument
+from core.ingest.limits import Limits
+from core.ingest.reading import Read, read_file
+from core.ingest.sandbox import Sandbox
+from core.ingest.scan import FoundFile
+
+
+def read_one(path: Path) -> dict[str, Any]:
+    """Text, pages, title, reader, warnings, state and reason of the file at `path`.
+
+    The documents of a collection are joined by blank lines.
+
+    Raises:
+        PathMissing
+    """
+    if not path.is_file():
+        raise PathMissing(f"{path_text(path)} is not a file.", "Check the path.")
+    status = path.stat()
+    file = FoundFile(path.resolve(), path_text(path.resolve()), 0, status.st_size, status.st_mtime_ns)
+    limits = Limits()
+    with Sandbox(limits) as sandbox:
+        found = [item.document for item in read_file(file, sandbox, limits, Control()) if isinstance(item, Read)]
+    first = found[0] if found else ReadDocument("")
+    return {
+        "text": "\n\n".join(d.text for d in found), "pages": _pages(first), "title": first.title,
+        "reader": first.reader, "warnings": [w for d in found for w in d.warnings], "state": first.state,
+        "reason": first.reason, "media_type": first.media_type, "language": first.language, "documents": len(found),
+    }  # fmt: skip
+
+
+def _pages(document: ReadDocument) -> list[dict[str, Any]]:
+    return [{"number": p.number, "text": document.text[p.start : p.end]} for p in document.pages]

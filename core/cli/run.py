@@ -1,0 +1,43 @@
+"""Start of the command: the window when nothing is asked, exit codes, no traceback for a known error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+from core.base.errors import Cancelled, KnownError
+
+CANCELLED = 130  # what shells use for a program stopped by Ctrl+C
+
+
+def main() -> None:
+    """Exit code 0 done, 1 a known error, 2 wrong usage, 130 cancelled."""
+    if len(sys.argv) == 1:
+        _window()
+        return
+    from core.cli.commands import app
+
+    try:
+        app(prog_name="whymatch")
+    except Cancelled:
+        print("Cancelled.", file=sys.stderr)
+        sys.exit(CANCELLED)
+    except KeyboardInterrupt:
+        sys.exit(CANCELLED)
+    except KnownError as error:
+        print(f"{error.message} {error.advice}".strip(), file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+
+
+def _window() -> None:
+    """The window is a process of its own kind: it shares nothing with the engine but types."""
+    line = [sys.executable, "-m", "app.main"]
+    if sys.platform == "win32":
+        sys.exit(subprocess.call(line))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execv(sys.executable, line)

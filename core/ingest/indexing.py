@@ -1,0 +1,159 @@
+"""From stored passages to a searchable index: encode what is new, write segments, commit generations."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from pathlib import Path, PurePath
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.base.events import Changed, Control, Listener
+from core.base.types import Generation, Passage
+from core.encode.encoder import Encoder, input_hash, input_text
+from core.index.writer import IndexPassage, IndexWriter
+from core.store import documents, passages
+from core.store.database import transaction
+
+ENCODE_AT_ONCE = 64  # passages between two looks at cancel, pause and progress
+_FIRST_COMMIT_SECONDS = 1.0
+_LONGEST_COMMIT_SECONDS = 30.0
+
+
+class Indexer:
+    """Keeps the passages that wait for the index, and brings them in batch by batch.
+
+    The first commit comes early, so that the first documents can be found while others are read; later ones
+    come at growing intervals, since each is a segment to be merged.
+    """
+
+    def __init__(self, library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener) -> None:
+        self._db = db
+        self.encoder = encoder
+        self._control = control
+        self._listener = listener
+        self.writer = IndexWriter(library, db, encoder.id, encoder.dimension)
+        self._known = self.writer.indexed()  # in the index or queued for it
+        self._waiting = deque(i for i, _ in passages.all_hashes(db) if i not in self._known)
+        self._known.update(self._waiting)
+        self._ready: list[tuple[IndexPassage, np.ndarray]] = []
+        self._urgent = False
+        self._interval = _FIRST_COMMIT_SECONDS
+        self._last_commit = time.monotonic()
+        self.encoded = 0  # passages that went through the encoder
+        self.indexed = 0  # passages brought into the index
+
+    @property
+    def waiting(self) -> int:
+        """Passages that are stored but not encoded."""
+        return len(self._waiting)
+
+    @property
+    def done(self) -> int:
+        """Passages that were encoded, or found encoded, in this run."""
+        return self.indexed + len(self._ready)
+
+    @property
+    def has_ready(self) -> bool:
+        return bool(self._ready)
+
+    @property
+    def overdue(self) -> bool:
+        """A commit should not wait until reading has caught up."""
+        waited = time.monotonic() - self._last_commit
+        return bool(self._ready or self._waiting) and waited >= 2 * self._interval
+
+    def add_document(self, document_id: int, *, urgent: bool) -> None:
+        """Queue the document's new passages. `urgent` asks for a commit as soon as they are encoded."""
+        rows = self._db.execute("SELECT id FROM passage WHERE document_id = ? ORDER BY id", (document_id,)).fetchall()
+        fresh = [i for (i,) in rows if i not in self._known]
+        self._waiting.extend(fresh)
+        self._known.update(fresh)
+        self._urgent = self._urgent or urgent
+
+    def step(self) -> None:
+        """Encode up to `ENCODE_AT_ONCE` waiting passages, and commit when it is time.
+
+        Raises Cancelled.
+        """
+        self._control.check()
+        ids = [self._waiting.popleft() for _ in range(min(ENCODE_AT_ONCE, len(self._waiting)))]
+        found = passages.passages(self._db, ids)  # some may have been deleted meanwhile
+        batch = [found[i] for i in ids if i in found]
+        if batch:
+            vectors = self._vectors(batch)
+            self._ready += [(_index_passage(p), v) for p, v in zip(batch, vectors, strict=True)]
+        if self._due():
+            self.flush()
+
+    def _vectors(self, batch: list[Passage]) -> np.ndarray:
+        """float32 [N, D] for the passages: kept ones where the same text was encoded before."""
+        texts = {input_hash(t): t for t in map(_input, batch)}
+        keys = [input_hash(_input(p)) for p in batch]
+        known = passages.vectors(self._db, self.encoder.id, keys)
+        missing = [k for k in texts if k not in known]
+        if missing:
+            fresh = self.encoder.encode([texts[k] for k in missing], kind="passage", control=self._control)
+            known |= {k: np.ascontiguousarray(v, "<f4").tobytes() for k, v in zip(missing, fresh, strict=True)}
+            with transaction(self._db):
+                passages.put_vectors(self._db, self.encoder.id, ((k, known[k]) for k in missing))
+            self.encoded += len(missing)
+        return np.stack([np.frombuffer(known[k], "<f4") for k in keys])
+
+    def _due(self) -> bool:
+        if not self._ready:
+            return False
+        if self._urgent and not self._waiting:
+            return True
+        return time.monotonic() - self._last_commit >= self._interval
+
+    def flush(self) -> Generation:
+        """Bring the encoded passages into the index and commit a generation."""
+        if self._ready:
+            rows, vectors = zip(*self._ready, strict=True)
+            self.writer.add(rows, np.stack(vectors))
+            self.indexed += len(rows)
+            self._ready.clear()
+        self._urgent = False
+        return self.commit()
+
+    def commit(self, *, concepts: str | None = None) -> Generation:
+        total = documents.count(self._db)
+        count = passages.count(self._db)
+        generation = self.writer.commit(concepts=concepts, counts={"documents": total, "passages": count})
+        self._interval = min(self._interval * 2, _LONGEST_COMMIT_SECONDS)
+        self._last_commit = time.monotonic()
+        self._listener(Changed(generation.number, total, count))
+        return generation
+
+    def finish(self) -> Generation:
+        """Merge small segments, commit, and clear away what no kept generation needs."""
+        if self._ready:
+            self.flush()
+        self.writer.merge(self._control)
+        generation = self.commit()
+        self.writer.collect_garbage()
+        with transaction(self._db):
+            passages.drop_unused_vectors(self._db)
+        return generation
+
+
+def _input(passage: Passage) -> str:
+    return input_text(passage.heading_path, passage.text, _title(passage))
+
+
+def context_title(title: str, path: str, external_id: str) -> str:
+    """The title that gives a passage its context: the document's own, else its file's name.
+
+    The documents of a collection share one file, whose name says nothing of them.
+    """
+    return title or ("" if external_id else PurePath(path).stem)
+
+
+def _title(passage: Passage) -> str:
+    return context_title(passage.title, passage.path, passage.external_id)
+
+
+def _index_passage(passage: Passage) -> IndexPassage:
+    return IndexPassage(passage.id, passage.text, passage.heading_path, _title(passage), passage.language)

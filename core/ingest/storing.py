@@ -1,0 +1,76 @@
+"""From what a reader gives to rows of the library: language, passages, and one transaction a document."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from core.base.types import ReadDocument
+from core.encode.encoder import Encoder, input_hash, input_text
+from core.ingest.chunk import cut
+from core.ingest.indexing import context_title
+from core.ingest.scan import FoundFile
+from core.store import documents, passages
+from core.store.database import transaction
+from core.store.passages import NewPassage
+from core.text import language
+
+_LANGUAGE_SAMPLE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """`replaced` when an older form of the document was there; `fresh` counts passages that are new."""
+
+    document_id: int
+    fresh: int
+    replaced: bool
+
+
+def store_document(db: Database, encoder: Encoder, file_id: int, file: FoundFile, read: ReadDocument) -> Stored:
+    """Store `read` with its passages in one transaction; an equal document stays untouched."""
+    code = read.language or language.detect(read.text[:_LANGUAGE_SAMPLE])
+    title = context_title(read.title, file.text, read.external_id)
+    rows = _new_passages(encoder, read, title, code)
+    content = _content_hash(read, title, code, rows)
+    known = documents.find_document(db, file.text, read.external_id)
+    if known is not None and known[1] == content:
+        return Stored(known[0], 0, False)
+    with transaction(db):
+        document_id = documents.put_document(db, file_id, file.text, content, read, language=code, size=file.size)
+        fresh = passages.replace_passages(db, document_id, rows)
+    return Stored(document_id, fresh, known is not None)
+
+
+def _new_passages(encoder: Encoder, read: ReadDocument, title: str, code: str) -> list[NewPassage]:
+    if not read.state.has_text:
+        return []
+    rows = []
+    for piece in cut(read, encoder.count_tokens):
+        text = read.text[piece.start : piece.end]
+        seen = input_text(piece.heading_path, text, title)
+        rows.append(
+            NewPassage(
+                text,
+                piece.start,
+                piece.end,
+                piece.first_page,
+                piece.last_page,
+                piece.heading_path,
+                code,
+                input_hash(seen),
+            )
+        )
+    return rows
+
+
+def _content_hash(read: ReadDocument, title: str, code: str, rows: list[NewPassage]) -> str:
+    """Names all of a document that search and the viewer depend on."""
+    digest = hashlib.sha256()
+    for part in (read.state, read.reason, title, code, read.author, read.created, read.modified, read.text):
+        digest.update(str(part).encode() + b"\0")
+    for row in rows:
+        digest.update(f"{row.start} {row.end} {row.language} {row.hash}\n".encode())
+    return digest.hexdigest()

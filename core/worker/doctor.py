@@ -1,0 +1,122 @@
+"""Is the library whole? Each check says what it found; with `repair` it mends what can be mended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from core.base.errors import KnownError, LibraryLocked
+from core.base.types import Finding
+from core.index import generation
+from core.index.check import check as check_index
+from core.index.writer import rebuild
+from core.library import Library
+from core.store import database
+from core.worker.finding import encoder_for
+
+
+def examine(library: Path, *, repair: bool = False) -> list[Finding]:
+    """All findings; an untouched library gives only such of severity `ok`.
+
+    Raises:
+        NotALibrary, LibraryTooNew, LibraryLocked (with `repair`)
+    """
+    database.require(library)
+    if not repair:
+        db = database.open_reader(library)
+        try:
+            return [*_checks(library, db), _jobs(library)]
+        finally:
+            db.conn.close()
+    jobs = _jobs(library)
+    with database.lock(library, "doctor"):
+        db = database.open_writer(library)
+        try:
+            before = _checks(library, db)
+            if all(f.severity == "ok" for f in before):
+                return [*before, jobs]
+            return [*_repaired(library, db, before), jobs]
+        finally:
+            db.conn.close()
+
+
+def _checks(library: Path, db: Database) -> list[Finding]:
+    findings = [_database(db), *_documents(db), _concepts(library)]
+    return [*findings, *check_index(library, db)]
+
+
+def _database(db: Database) -> Finding:
+    problems = [row[0] for row in db.execute("PRAGMA quick_check").fetchall() if row[0] != "ok"]
+    problems += [
+        f"{row[0]} row {row[1]} points to nothing" for row in db.execute("PRAGMA foreign_key_check").fetchall()
+    ]
+    if problems:
+        return Finding("database", "error", "; ".join(problems[:5]))
+    return Finding("database", "ok", "The database is consistent.")
+
+
+def _documents(db: Database) -> list[Finding]:
+    wrong = db.execute(
+        "SELECT count(*) FROM document d "
+        "WHERE d.passages != (SELECT count(*) FROM passage p WHERE p.document_id = d.id)"
+    ).fetchone()[0]
+    textless = db.execute(
+        "SELECT count(*) FROM document d WHERE NOT EXISTS (SELECT 1 FROM document_text t WHERE t.document_id = d.id)"
+    ).fetchone()[0]
+    unfinished = db.execute("SELECT count(*) FROM file WHERE complete = 0").fetchone()[0]
+    return [
+        _counted("passage counts", wrong, "documents whose passages do not match their count"),
+        _counted("texts", textless, "documents without their text"),
+        _counted("files", unfinished, "files were not read to the end; the next scan reads them", "warning"),
+    ]
+
+
+def _counted(check: str, number: int, what: str, severity: str = "error") -> Finding:
+    return Finding(check, severity if number else "ok", f"{number} {what}" if number else "As it should be.")
+
+
+def _concepts(library: Path) -> Finding:
+    from core.concepts.model import ConceptModel
+
+    current = generation.current(library)
+    if current is None or not current.concepts:
+        return Finding("concepts", "ok", "There are none yet.")
+    try:
+        ConceptModel.load(library / "models" / current.concepts)
+    except (KnownError, OSError, ValueError) as error:
+        return Finding("concepts", "error", f"The concept model cannot be loaded: {error}")
+    return Finding("concepts", "ok", f"{current.concepts} is whole.")
+
+
+def _jobs(library: Path) -> Finding:
+    reader = Library.open(library)
+    try:
+        cut_off = reader.interrupted_job()
+    finally:
+        reader.close()
+    if cut_off is None:
+        return Finding("jobs", "ok", "The last job came to its end.")
+    try:
+        with database.lock(library, "doctor"):
+            return Finding("jobs", "warning", "The last job was cut off; the next ingest resumes it.")
+    except LibraryLocked:
+        return Finding("jobs", "ok", "A job is running.")
+
+
+def _repaired(library: Path, db: Database, before: list[Finding]) -> list[Finding]:
+    rebuild(library, db, encoder_for(library))
+    if any(f.check == "concepts" and f.severity == "error" for f in before):
+        _drop_concepts(library, db)
+    after = {f.check: f for f in _checks(library, db)}
+    return [
+        Finding(f.check, f.severity, f.detail, f.severity != "ok" and after[f.check].severity == "ok") for f in before
+    ]
+
+
+def _drop_concepts(library: Path, db: Database) -> None:
+    """A broken concept model is only a view of the vectors: without it the next ingest fits a new one."""
+    from core.base.events import Control, ignore
+    from core.ingest.indexing import Indexer
+
+    Indexer(library, db, encoder_for(library), Control(), ignore).commit(concepts="")

@@ -1,0 +1,90 @@
+"""Search and explanation over one library, as the search child and the command line both use them.
+
+A damaged index file is rebuilt here from the stored text, and the result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from core.base.errors import LibraryLocked
+from core.base.types import Explanation, Filters, Query, SearchResult, Turn
+from core.concepts.model import ConceptModel
+from core.encode.encoder import Encoder
+from core.encode.load import open_encoder
+from core.explain.explain import explain
+from core.index import generation
+from core.index.writer import rebuild
+from core.library import Library
+from core.search.searcher import Searcher
+from core.store import database
+
+REBUILT = "A part of the index was damaged. It has been rebuilt from the stored text."
+
+
+class Finder:
+    """One open searcher with the concepts of its generation."""
+
+    def __init__(self, library: Path, encoder: Encoder | None = None) -> None:
+        database.require(library)
+        self._folder = library
+        self.encoder = encoder or encoder_for(library)
+        self._searcher = Searcher(library, self.encoder)
+        self._library = Library.open(library)
+        self._model_name = ""
+        self._model: ConceptModel | None = None
+        self._labels: dict[int, str] = {}
+
+    def close(self) -> None:
+        self._searcher.close()
+        self._library.close()
+
+    def search(self, query: Query) -> SearchResult:
+        return self._mended(lambda: self._searcher.search(query))
+
+    def retrieve(self, question: str, history: Sequence[Turn], filters: Filters, k: int) -> SearchResult:
+        return self._mended(lambda: self._searcher.retrieve(question, history, filters, k))
+
+    def explain(self, query: Query, passage_id: int) -> Explanation:
+        """Raises NotFound, BadQuery."""
+        self._load_concepts()
+        return explain(self._searcher, self._model, self._labels, query, passage_id)
+
+    def _mended(self, search: Callable[[], SearchResult]) -> SearchResult:
+        """Search; when a part of the index turns out damaged, rebuild it and search again."""
+        result = search()
+        if not self._searcher.damaged:
+            return result
+        try:
+            with database.lock(self._folder, "repair"):
+                db = database.open_writer(self._folder)
+                try:
+                    rebuild(self._folder, db, self.encoder)
+                finally:
+                    db.conn.close()
+        except LibraryLocked:
+            return result  # who holds the lock will rebuild it; the notice of this result stands
+        self._searcher.reopen()
+        result = search()
+        return replace(result, notice=" ".join(filter(None, (REBUILT, result.notice))))
+
+    def _load_concepts(self) -> None:
+        current = generation.current(self._folder)
+        name = current.concepts if current else ""
+        if name == self._model_name:
+            return
+        self._model = ConceptModel.load(self._folder / "models" / name) if name else None
+        self._labels = {c.id: c.label for c in self._library.concepts(name)} if name else {}
+        self._model_name = name
+
+
+def encoder_for(library: Path) -> Encoder:
+    """The encoder that the library's vectors were made with, or the active one for a new library.
+
+    Raises:
+        ModelMissing, ModelDamaged
+    """
+    current = generation.current(library)
+    return open_encoder(current.encoder if current else None)

@@ -1,0 +1,46 @@
+"""Looking at the generations of a library, and going back to an earlier one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.base.errors import NotFound
+from core.base.types import Concept
+from core.concepts.model import ConceptModel
+from core.index import generation
+from core.library import Library
+from core.store import database
+
+
+def roll_back(library: Path, to: int | None = None) -> int:
+    """Make an earlier generation current; by default the newest one before the present.
+
+    Raises:
+        NotALibrary, LibraryLocked
+        NotFound: there is no such generation.
+    """
+    database.require(library)
+    with database.lock(library, "rollback"):
+        current = generation.current(library)
+        kept = [g.number for g in generation.history(library)]
+        earlier = [n for n in kept if current is not None and n < current.number]
+        number = to if to is not None else max(earlier, default=None)
+        if number is None or number not in kept:
+            known = ", ".join(map(str, sorted(kept))) or "none"
+            raise NotFound("There is no such generation to go back to.", f"Kept generations: {known}.")
+        generation.switch(library, number)
+        return number
+
+
+def concept_overview(library: Path) -> tuple[list[Concept], dict[str, float]]:
+    """The named concepts of the current generation, and the fidelity figures of their model."""
+    database.require(library)
+    current = generation.current(library)
+    if current is None or not current.concepts:
+        return [], {}
+    reader = Library.open(library)
+    try:
+        rows = reader.concepts(current.concepts)
+    finally:
+        reader.close()
+    return rows, ConceptModel.load(library / "models" / current.concepts).fidelity

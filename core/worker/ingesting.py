@@ -1,0 +1,121 @@
+"""The ingest job, whole: lock, read, index, then concepts; recorded in the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from core.base.errors import Cancelled, KnownError
+from core.base.events import Control, Listener
+from core.base.files import path_text
+from core.base.types import Generation, IngestReport
+from core.base.wire import to_plain
+from core.concepts import fit as concepts_fit
+from core.concepts import stale
+from core.encode.encoder import Encoder
+from core.index import generation
+from core.index.snapshot import Snapshot
+from core.ingest.indexing import Indexer
+from core.ingest.limits import Limits
+from core.ingest.pipeline import Ingest
+from core.ingest.removal import Receipt, remove
+from core.library import Library
+from core.store import database, jobs, passages
+from core.worker.finding import encoder_for
+
+
+def ingest(
+    library: Path, paths: Sequence[Path], *, retry: bool = False, control: Control, listener: Listener,
+    encoder: Encoder | None = None, limits: Limits | None = None,
+) -> IngestReport:  # fmt: skip
+    """Add `paths` to the library (made if there is none), read what is new, index it, fit its concepts.
+
+    Raises:
+        PathMissing, NoPermission, LibraryLocked, LibraryTooNew, DiskFull, ModelMissing, Cancelled
+    """
+    Library.create(library).close()
+    with database.lock(library, "ingest"):
+        db = database.open_writer(library)
+        try:
+            with database.known_errors(library):
+                job = jobs.start(db, "ingest", {"paths": [path_text(p) for p in paths], "retry": retry})
+                return _recorded(db, job, library, paths, retry, control, listener, encoder, limits)
+        finally:
+            db.conn.close()
+
+
+def _recorded(
+    db: Database, job: int, library: Path, paths: Sequence[Path], retry: bool, control: Control, listener: Listener,
+    encoder: Encoder | None, limits: Limits | None,
+) -> IngestReport:  # fmt: skip
+    outcome: dict[str, Any] = {}
+    state = jobs.INTERRUPTED
+    try:
+        run = Ingest(library, db, encoder or encoder_for(library), control, listener, limits)
+        report = run.run(paths, retry=retry)
+        report = replace(report, generation=fit_concepts(library, db, run.indexer, control, listener).number)
+        state, outcome = jobs.DONE, to_plain(report)
+        return report
+    except Cancelled:
+        state = jobs.CANCELLED
+        raise
+    except KnownError as error:
+        state, outcome = jobs.FAILED, {"code": error.code, "message": error.message}
+        raise
+    finally:
+        jobs.end(db, job, state, outcome)
+
+
+def fit_concepts(
+    library: Path, db: Database, indexer: Indexer, control: Control, listener: Listener, *, force: bool = False
+) -> Generation:
+    """Fit the concepts anew when the library has outgrown them, and commit them."""
+    current = generation.current(library)
+    assert current is not None
+    if not force and not stale.needs_fit(current, passages.count(db)):
+        return current
+    snapshot = Snapshot.open(library)
+    try:
+        name = concepts_fit.fit(library, db, snapshot, indexer.encoder, control, listener)
+    finally:
+        snapshot.close()
+    committed = indexer.commit(concepts=name or "")
+    kept = {g.concepts for g in generation.history(library) if g.concepts}
+    concepts_fit.prune(library, kept)
+    return committed
+
+
+def refit(library: Path, control: Control, listener: Listener) -> Generation:
+    """Fit the concepts of the whole library again.
+
+    Raises:
+        NotALibrary, LibraryLocked, ModelMissing, Cancelled
+    """
+    database.require(library)
+    with database.lock(library, "concepts"):
+        db = database.open_writer(library)
+        try:
+            indexer = Indexer(library, db, encoder_for(library), control, listener)
+            return fit_concepts(library, db, indexer, control, listener, force=True)
+        finally:
+            db.conn.close()
+
+
+def delete(library: Path, path: Path) -> Receipt:
+    """Remove a file or folder from the library.
+
+    Raises:
+        NotALibrary, LibraryLocked, NotFound
+    """
+    database.require(library)
+    with database.lock(library, "delete"):
+        db = database.open_writer(library)
+        try:
+            with database.known_errors(library):
+                return remove(db, path)
+        finally:
+            db.conn.close()

@@ -1,0 +1,1 @@
+"""One module a role; each has `make(library) -> Role`."""

@@ -1,0 +1,44 @@
+"""The `job` child: one long change of a library, then it may be closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.base.files import text_path
+from core.base.paths import resources
+from core.worker.server import Call
+
+SAMPLE = resources() / "sample" / "documents"
+
+
+class JobRole:
+    def __init__(self, library: Path) -> None:
+        self._library = library
+
+    def open(self) -> dict[str, Any]:
+        return {"role": "job"}
+
+    def handle(self, call: Call) -> Any:
+        from core.worker import ingesting
+
+        args = call.request.args
+        match call.request.op:
+            case "ingest":
+                paths = [text_path(p) for p in args.get("paths", ())]
+            case "demo":
+                paths = [SAMPLE]
+            case "remove":
+                return ingesting.delete(self._library, text_path(args["path"]))
+            case op:
+                raise ValueError(f"job has no operation {op!r}")
+        retry = bool(args.get("retry", False))
+        return ingesting.ingest(self._library, paths, retry=retry, control=call.control, listener=call.listen)
+
+    def close(self) -> None:
+        pass
+
+
+def make(library: Path | None) -> JobRole:
+    assert library is not None
+    return JobRole(library)

@@ -1,0 +1,58 @@
+"""The `search` child: one open searcher, answering queries and explaining hits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.base.types import Explanation, Filters, Query, SearchResult, Turn
+from core.base.wire import from_plain
+from core.worker.finding import Finder
+from core.worker.server import Call
+
+
+class SearchRole:
+    def __init__(self, library: Path) -> None:
+        self._library = library
+        self._finder: Finder | None = None
+
+    def open(self) -> dict[str, Any]:
+        self._finder = Finder(self._library)
+        return {"role": "search", "encoder": self._finder.encoder.id}
+
+    def handle(self, call: Call) -> Any:
+        if self._finder is None:  # opening failed: say again why
+            self.open()
+        assert self._finder is not None
+        args = call.request.args
+        match call.request.op:
+            case "search":
+                return self._search(args)
+            case "retrieve":
+                return self._retrieve(args)
+            case "explain":
+                return self._explain(args)
+        raise ValueError(f"search has no operation {call.request.op!r}")
+
+    def _search(self, args: dict[str, Any]) -> SearchResult:
+        assert self._finder is not None
+        return self._finder.search(from_plain(Query, args["query"]))
+
+    def _retrieve(self, args: dict[str, Any]) -> SearchResult:
+        assert self._finder is not None
+        history = tuple(from_plain(Turn, t) for t in args.get("history", ()))
+        filters = from_plain(Filters, args.get("filters", {}))
+        return self._finder.retrieve(args["question"], history, filters, int(args.get("k", 8)))
+
+    def _explain(self, args: dict[str, Any]) -> Explanation:
+        assert self._finder is not None
+        return self._finder.explain(from_plain(Query, args["query"]), int(args["passage_id"]))
+
+    def close(self) -> None:
+        if self._finder is not None:
+            self._finder.close()
+
+
+def make(library: Path | None) -> SearchRole:
+    assert library is not None
+    return SearchRole(library)

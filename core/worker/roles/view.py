@@ -1,0 +1,72 @@
+"""The `view` child: pictures of PDF pages with the places to mark. A broken file takes only this child."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from core.base.errors import PathMissing
+from core.base.files import text_path
+from core.base.types import Document
+from core.ingest.readers import pdf_page
+from core.library import Library
+from core.worker.server import Call
+
+_LARGEST_SCALE = 6.0  # 432 dots per inch; more would be hundreds of megabytes
+
+
+class ViewRole:
+    def __init__(self, library: Path) -> None:
+        self._folder = library
+        self._library: Library | None = None
+
+    def open(self) -> dict[str, Any]:
+        self._library = Library.open(self._folder)
+        return {"role": "view"}
+
+    def handle(self, call: Call) -> Any:
+        if self._library is None:
+            self.open()
+        assert self._library is not None
+        args = call.request.args
+        document = self._library.document(int(args["document_id"]))
+        path = text_path(document.path)
+        if not path.is_file():
+            raise PathMissing(f"{document.path} is not there any more.", "Its stored text can still be read.")
+        match call.request.op:
+            case "page":
+                return self._page(document, path, args)
+            case "sizes":
+                _, pages, _ = self._library.document_text(document.id)
+                return {"pages": [[p.width, p.height] for p in pages]}
+        raise ValueError(f"view has no operation {call.request.op!r}")
+
+    def _page(self, document: Document, path: Path, args: dict[str, Any]) -> dict[str, Any]:
+        assert self._library is not None
+        number = int(args["number"])
+        scale = min(float(args.get("scale", 1.0)), _LARGEST_SCALE)
+        _, pages, _ = self._library.document_text(document.id)
+        page = next((p for p in pages if p.number == number), None)
+        picture, width, height = pdf_page.render(path, number, scale)
+        rects: list[list[float]] = []
+        if page is not None:
+            spans = [
+                (max(start, page.start) - page.start, min(end, page.end) - page.start)
+                for start, end in args.get("spans", ())
+                if start < page.end and end > page.start
+            ]
+            rects = [list(r) for r in pdf_page.page_rects(path, number, scale, spans)] if spans else []
+        return {
+            "number": number, "pages": len(pages), "width": width, "height": height,
+            "image": base64.b64encode(picture).decode(), "rects": rects,
+        }  # fmt: skip
+
+    def close(self) -> None:
+        if self._library is not None:
+            self._library.close()
+
+
+def make(library: Path | None) -> ViewRole:
+    assert library is not None
+    return ViewRole(library)
