@@ -1,0 +1,110 @@
+"""Making one segment: of new passages, or of several older segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.base.errors import IndexDamaged
+from core.base.events import Control
+from core.base.types import BM25, SegmentFile
+from core.index import dense, merge, postings, rows
+from core.store.database import known_errors, transaction
+from core.text.analyze import terms
+
+_MERGE_BATCH = 20_000  # posting rows a transaction: other writers wait no longer than this takes
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPassage:
+    """What the index needs of a passage. Title and headings are indexed with the text, so that their words
+    find the passage."""
+
+    id: int
+    text: str
+    heading_path: tuple[str, ...] = ()
+    title: str = ""
+    language: str = ""
+
+    @property
+    def indexed_text(self) -> str:
+        context = dict.fromkeys(part for part in (self.title, *self.heading_path) if part)
+        return "\n".join([*context, self.text])
+
+
+class SegmentBuilder:
+    """Writes segments of one encoder: rows into the database, dense vectors into a file."""
+
+    def __init__(self, library: Path, db: Database, encoder: str, dimension: int) -> None:
+        self._library, self._db = library, db
+        self._encoder, self._dimension = encoder, dimension
+
+    def build(self, folder: Path, passages: Sequence[IndexPassage], vectors: np.ndarray) -> SegmentFile:
+        """A segment of `passages` with their unit `vectors` [N, D], its file in `folder`.
+
+        Raises:
+            ValueError: the vectors do not fit the passages.
+            DiskFull, NoPermission
+        """
+        if vectors.shape != (len(passages), self._dimension) or not np.isfinite(vectors).all():
+            raise ValueError(f"vectors {vectors.shape} for {len(passages)} passages of dimension {self._dimension}")
+        found, lengths = postings.build([t.text for t in terms(p.indexed_text, p.language)] for p in passages)
+        languages, _ = postings.build([p.language] for p in passages)
+        ids = np.array([p.id for p in passages], np.int64)
+        with known_errors(self._library), transaction(self._db):
+            segment = rows.insert_segment(self._db, self._encoder, ids, lengths)
+            rows.insert_postings(self._db, segment, ((BM25, t, found[t]) for t in sorted(found)))
+            rows.insert_postings(self._db, segment, ((postings.LANGUAGE, t, p) for t, p in languages.items()))
+        return self._with_vectors(folder, segment, vectors)
+
+    def merge(
+        self, folder: Path, files: Sequence[SegmentFile], living: rows.Ids, control: Control
+    ) -> SegmentFile | None:
+        """One segment of the passages of `files` that are `living`; None when there is none of them.
+
+        Raises:
+            Cancelled, IndexDamaged, DiskFull, NoPermission
+        """
+        old = [self.row(file) for file in files]
+        alive = [np.isin(row.passage_ids, living) for row in old]
+        ids = np.concatenate([row.passage_ids[a] for row, a in zip(old, alive, strict=True)])
+        if len(ids) == 0:
+            return None
+        vectors = merge.merged_vectors(
+            self._library, self._db, files, old, alive, self._encoder, self._dimension, control
+        )
+        lengths = np.concatenate([row.lengths[a] for row, a in zip(old, alive, strict=True)])
+        with known_errors(self._library):
+            with transaction(self._db):
+                segment = rows.insert_segment(self._db, self._encoder, ids, lengths)
+            self._write_merged(segment, old, alive, control)
+        return self._with_vectors(folder, segment, vectors)
+
+    def row(self, file: SegmentFile) -> rows.SegmentRow:
+        """Raises IndexDamaged when the database has lost it."""
+        row = rows.read_segment(self._db, file.segment)
+        if row is None:
+            raise IndexDamaged(
+                f"Segment {file.segment} of the index is lost.",
+                "Repair the library: the index is made again from the stored text.",
+            )
+        return row
+
+    def _write_merged(
+        self, segment: int, old: Sequence[rows.SegmentRow], alive: Sequence[np.ndarray], control: Control
+    ) -> None:
+        stream = merge.merged_postings(self._db, old, merge.places(old, alive))
+        while batch := list(islice(stream, _MERGE_BATCH)):
+            control.check()
+            with transaction(self._db):
+                rows.insert_postings(self._db, segment, batch)
+
+    def _with_vectors(self, folder: Path, segment: int, vectors: np.ndarray) -> SegmentFile:
+        path = folder / f"dense-{segment:06d}.faiss"
+        digest = dense.write(path, vectors)
+        return SegmentFile(segment, len(vectors), path.relative_to(self._library).as_posix(), digest)

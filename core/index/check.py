@@ -1,0 +1,117 @@
+"""Is the index whole? Every check gives one finding, in the same order each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.base.errors import KnownError
+from core.base.files import sha256_file
+from core.base.types import Finding, Generation
+from core.index import generation, rows
+from core.index.dense import DenseFile
+from core.store import passages
+
+_NAMED = 3  # how many of the faults a finding spells out
+
+
+def check(library: Path, db: Database) -> list[Finding]:
+    """Manifests, dense files (checksums), segment rows, passages outside the index, vectors, leftovers."""
+    try:
+        current = generation.current(library) or generation.NOTHING
+    except KnownError as error:
+        current, manifest = generation.NOTHING, [error.message]
+    else:
+        damaged = set(generation.numbers(library)) - {g.number for g in generation.history(library)}
+        manifest = [f"the manifest of generation {number} is damaged" for number in sorted(damaged)]
+    return [
+        _finding("index manifest", manifest, f"Generation {current.number} is current."),
+        _finding("dense files", _dense(library, current), "Checksums agree."),
+        _finding("segments", _segments(db, current), "Rows and manifest agree."),
+        _finding("indexed passages", _passages(db, current), "Every passage is in the index once."),
+        _finding("vectors", _vectors(db, current), "Every passage has its vector.", "warning"),
+        _finding("index leftovers", _leftovers(library, db), "None.", "warning"),
+    ]
+
+
+def _finding(name: str, faults: Iterable[str], fine: str, severity: str = "error") -> Finding:
+    found = list(faults)
+    if not found:
+        return Finding(name, "ok", fine)
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return Finding(name, severity, "; ".join(found[:_NAMED]) + more)
+
+
+def _dense(library: Path, current: Generation) -> Iterable[str]:
+    for file in current.segments:
+        path = library / file.dense_path
+        try:
+            DenseFile(path, file.passages, current.dimension)
+            if sha256_file(path) != file.dense_sha256:
+                yield f"the checksum of {file.dense_path} differs"
+        except KnownError as error:
+            yield error.message
+
+
+def _segments(db: Database, current: Generation) -> Iterable[str]:
+    for file in current.segments:
+        row = rows.read_segment(db, file.segment)
+        if row is None:
+            yield f"segment {file.segment} is lost"
+        elif len(row.passage_ids) != file.passages or len(row.lengths) != file.passages:
+            yield f"segment {file.segment} does not hold {file.passages} passages"
+        elif row.encoder != current.encoder:
+            yield f"segment {file.segment} is of another encoder"
+        else:
+            yield from _postings(db, row)
+
+
+def _postings(db: Database, row: rows.SegmentRow) -> Iterable[str]:
+    """The term frequencies of a passage must add up to its length."""
+    sums = np.zeros(len(row.passage_ids))
+    for channel, _, postings in rows.read_all_postings(db, row.id):
+        if len(postings.ordinals) != len(postings.weights) or (postings.ordinals >= len(sums)).any():
+            yield f"segment {row.id} has a damaged posting"
+            return
+        if channel == "bm25":
+            sums[postings.ordinals] += postings.weights
+    if not np.array_equal(sums, row.lengths):
+        yield f"segment {row.id} lacks postings"
+
+
+def _passages(db: Database, current: Generation) -> Iterable[str]:
+    listed = [r.passage_ids for f in current.segments if (r := rows.read_segment(db, f.segment)) is not None]
+    ids = np.concatenate(listed) if listed else np.empty(0, np.int64)
+    twice = len(ids) - len(np.unique(ids))
+    if twice:
+        yield f"{twice} passages are in the index twice"
+    missing = np.setdiff1d(rows.passages_in_order(db), ids)
+    if len(missing):
+        yield f"{len(missing)} passages are not in the index"
+
+
+def _vectors(db: Database, current: Generation) -> Iterable[str]:
+    if not current.segments:
+        return
+    sql = (
+        "SELECT count(*) FROM passage p "
+        "WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.encoder = ? AND v.hash = p.hash AND length(v.data) = ?)"
+    )
+    missing = db.execute(sql, (current.encoder, 4 * current.dimension)).fetchone()[0]
+    if missing:
+        yield f"{missing} of {passages.count(db)} passages have no stored vector"
+
+
+def _leftovers(library: Path, db: Database) -> Iterable[str]:
+    kept = generation.history(library)
+    named = {file for one in kept for file in one.segments}
+    unnamed = rows.segment_ids(db) - {file.segment for file in named}
+    if unnamed:
+        yield f"{len(unnamed)} segments belong to no generation"
+    paths = {library / file.dense_path for file in named}
+    files = [p for p in (library / generation.FOLDER).glob("*/dense-*.faiss") if p not in paths]
+    if files:
+        yield f"{len(files)} dense files belong to no generation"

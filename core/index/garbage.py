@@ -1,0 +1,61 @@
+"""Removing what no generation names. Only files and rows that this index makes are ever touched."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.base.files import TEMPORARY_SUFFIX
+from core.base.types import SegmentFile
+from core.index import generation, rows
+from core.store.database import known_errors, transaction
+
+# the names of our files and of the temporary ones they are written through
+_OURS = re.compile(
+    r"dense-\d+\.faiss|\.(dense-\d+\.faiss|manifest\.json|current\.json)\..*" + re.escape(TEMPORARY_SUFFIX)
+)
+
+
+def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = ()) -> None:
+    """Remove segment rows, files and tombstones that neither a generation nor `pending` needs.
+
+    With a damaged manifest nothing is removed: what it names is not known.
+    """
+    kept = generation.history(library)
+    if len(kept) < len(generation.numbers(library)):
+        return
+    named = {file for one in kept for file in one.segments} | set(pending)
+    _sweep_rows(library, db, {file.segment for file in named})
+    _sweep_files(library, {library / file.dense_path for file in named})
+
+
+def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:
+    unnamed = rows.segment_ids(db) - named
+    listed = [row.passage_ids for s in sorted(named) if (row := rows.read_segment(db, s)) is not None]
+    dead = rows.tombstones(db)
+    unlisted = np.setdiff1d(dead, np.concatenate(listed)) if listed else dead
+    if not unnamed and not len(unlisted):
+        return
+    with known_errors(library), transaction(db):
+        rows.delete_segments(db, unnamed)
+        statement = "DELETE FROM tombstone WHERE passage_id = ?"
+        db.conn.executemany(statement, ((passage,) for passage in unlisted.tolist()))
+
+
+def _sweep_files(library: Path, named: set[Path]) -> None:
+    root = library / generation.FOLDER
+    if not root.is_dir():
+        return
+    for path in (*root.glob("*/*"), *root.glob("*/.*"), *root.glob(".*")):
+        if path not in named and _OURS.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # e.g. still mapped by a reader: the next sweep takes it
+                path.unlink()
+    for folder in root.glob("*/"):
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):  # not empty
+                folder.rmdir()

@@ -1,0 +1,95 @@
+"""Impact postings: how they are built, packed for the database, and scored.
+
+A channel is a set of terms, each with the passages that hold it and a weight. BM25 keeps raw term frequencies
+and saturates them at query time with the statistics of the whole snapshot, so that scores do not depend on how
+the passages are spread over segments. Channels of learned weights use the same code with their own `Scheme`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.types import BM25
+
+LANGUAGE = "language"  # a channel for statistics: which passages are in which language
+
+Ordinals = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The passages of one segment that hold a term: `ordinals` ascending, `weights` beside them."""
+
+    ordinals: npt.NDArray[np.uint32]
+    weights: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How a channel turns weights into impacts.
+
+    With `k1` the impact is BM25's saturation w (k1 + 1) / (w + k1 (1 - b + b length / average)) and the term
+    counts with idf = log(1 + (N - n + 0.5) / (n + 0.5)) (Robertson & Zaragoza 2009, section 3; the +1 keeps it
+    positive). Without `k1` the weights are impacts already.
+    """
+
+    k1: float | None = None
+    b: float = 0.0
+
+    def norms(self, lengths: npt.NDArray[np.float32], average: float) -> Weights:
+        """The part of the denominator that depends on the passage only."""
+        if self.k1 is None:
+            return np.zeros(len(lengths))
+        return self.k1 * (1.0 - self.b + self.b * lengths.astype(np.float64) / (average or 1.0))
+
+    def impacts(self, weights: Weights, norms: Weights) -> Weights:
+        return weights if self.k1 is None else weights * (self.k1 + 1.0) / (weights + norms)
+
+    def idf(self, passages: int, holding: int) -> float:
+        """`holding` of the `passages` hold the term."""
+        if self.k1 is None:
+            return 1.0
+        return float(np.log1p((passages - holding + 0.5) / (holding + 0.5)))
+
+
+SCHEMES = {BM25: Scheme(k1=0.9, b=0.4)}
+
+
+def build(texts: Iterable[Sequence[str]]) -> tuple[dict[str, Postings], npt.NDArray[np.float32]]:
+    """Term-frequency postings of passages given as their terms, and the number of terms of each."""
+    gathered: dict[str, tuple[list[int], list[int]]] = {}
+    lengths = []
+    for ordinal, terms in enumerate(texts):
+        lengths.append(len(terms))
+        for term, count in Counter(terms).items():
+            ordinals, weights = gathered.setdefault(term, ([], []))
+            ordinals.append(ordinal)
+            weights.append(count)
+    packed = {t: Postings(np.array(o, "<u4"), np.array(w, "<f4")) for t, (o, w) in gathered.items()}
+    return packed, np.array(lengths, "<f4")
+
+
+def pack(postings: Postings) -> tuple[int, bytes, bytes]:
+    """The columns count, ordinals and weights of a row."""
+    return len(postings.ordinals), postings.ordinals.tobytes(), postings.weights.tobytes()
+
+
+def unpack(ordinals: bytes, weights: bytes) -> Postings:
+    return Postings(np.frombuffer(ordinals, "<u4"), np.frombuffer(weights, "<f4"))
+
+
+def union(parts: Sequence[tuple[Ordinals, Weights]]) -> tuple[Ordinals, Weights]:
+    """The passages that hold any of several terms, with the sum of their weights: the terms as one word."""
+    if not parts:
+        return np.empty(0, np.int64), np.empty(0)
+    if len(parts) == 1:
+        return parts[0]
+    ordinals, place = np.unique(np.concatenate([o for o, _ in parts]), return_inverse=True)
+    weights = np.bincount(place, np.concatenate([w for _, w in parts]), len(ordinals))
+    return ordinals.astype(np.int64, copy=False), weights.astype(np.float64, copy=False)

@@ -1,0 +1,100 @@
+"""The database rows of a segment: its passages, their lengths, its postings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+from sqlite_utils import Database
+
+from core.index.postings import Postings, pack, unpack
+
+Ids = npt.NDArray[np.int64]
+
+_INSERT = "INSERT INTO posting (segment_id, channel, term, count, ordinals, weights) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """Passage ids and lengths (terms per passage) by ordinal."""
+
+    id: int
+    encoder: str
+    passage_ids: Ids
+    lengths: npt.NDArray[np.float32]
+
+
+def insert_segment(db: Database, encoder: str, passage_ids: Ids, lengths: npt.NDArray[np.float32]) -> int:
+    """Returns the new segment's id. To be called within a transaction."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    cursor = db.execute(
+        "INSERT INTO segment (encoder, passages, passage_ids, lengths, created) VALUES (?, ?, ?, ?, ?)",
+        (
+            encoder,
+            len(passage_ids),
+            passage_ids.astype("<i8").tobytes(),
+            lengths.astype("<f4").tobytes(),
+            created,
+        ),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def insert_postings(db: Database, segment: int, rows: Iterable[tuple[str, str, Postings]]) -> None:
+    """Rows are (channel, term, postings). To be called within a transaction."""
+    db.conn.executemany(_INSERT, ((segment, channel, term, *pack(p)) for channel, term, p in rows))
+
+
+def read_segment(db: Database, segment: int) -> SegmentRow | None:
+    sql = "SELECT id, encoder, passage_ids, lengths FROM segment WHERE id = ?"
+    row = db.execute(sql, (segment,)).fetchone()
+    if row is None:
+        return None
+    return SegmentRow(row[0], row[1], np.frombuffer(row[2], "<i8"), np.frombuffer(row[3], "<f4"))
+
+
+def read_postings(db: Database, segment: int, channel: str, term: str) -> Postings | None:
+    sql = "SELECT ordinals, weights FROM posting WHERE segment_id = ? AND channel = ? AND term = ?"
+    row = db.execute(sql, (segment, channel, term)).fetchone()
+    return None if row is None else unpack(*row)
+
+
+def read_all_postings(db: Database, segment: int) -> Iterator[tuple[str, str, Postings]]:
+    """All rows of a segment as (channel, term, postings), in the order of channel and term."""
+    sql = "SELECT channel, term, ordinals, weights FROM posting WHERE segment_id = ? ORDER BY channel, term"
+    for channel, term, ordinals, weights in db.execute(sql, (segment,)):
+        yield channel, term, unpack(ordinals, weights)
+
+
+def read_channel(db: Database, segment: int, channel: str) -> dict[str, Postings]:
+    sql = "SELECT term, ordinals, weights FROM posting WHERE segment_id = ? AND channel = ?"
+    return {term: unpack(o, w) for term, o, w in db.execute(sql, (segment, channel))}
+
+
+def segment_ids(db: Database) -> set[int]:
+    return {row[0] for row in db.execute("SELECT id FROM segment")}
+
+
+def delete_segments(db: Database, segments: Iterable[int]) -> None:
+    """Their postings go with them."""
+    db.conn.executemany("DELETE FROM segment WHERE id = ?", ((segment,) for segment in segments))
+
+
+def passages_in_order(db: Database) -> Ids:
+    """Ids of all passages that may be found, in the order of (document path, external id, ordinal).
+
+    Read from indexes alone: the passages' text is not touched.
+    """
+    sql = (
+        "SELECT p.id FROM document d CROSS JOIN passage p ON p.document_id = d.id "
+        "WHERE p.id NOT IN (SELECT passage_id FROM tombstone) ORDER BY d.path, d.external_id, p.ordinal"
+    )
+    return np.fromiter((row[0] for row in db.execute(sql)), np.int64)
+
+
+def tombstones(db: Database) -> Ids:
+    return np.fromiter((row[0] for row in db.execute("SELECT passage_id FROM tombstone")), np.int64)

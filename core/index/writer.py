@@ -1,0 +1,177 @@
+"""Writing an index: new segments beside the current generation, then one atomic switch.
+
+Nothing that a committed generation names is ever changed. What a crash leaves behind (rows and files that no
+manifest names) is swept by the next writer. One writer at a time: the caller holds the library's lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.base.errors import IndexDamaged
+from core.base.events import Control, Listener, Progress, ignore
+from core.base.types import Generation, SegmentFile
+from core.index import generation, merge, rows
+from core.index.build import IndexPassage, SegmentBuilder
+from core.index.garbage import sweep
+from core.index.restore import Encodes, InputText, stored_passages
+from core.store import passages as store
+
+
+class IndexWriter:
+    """Adds segments to the current generation's and commits them as the next generation.
+
+    With another encoder than the current generation's, or with `fresh`, the next generation starts empty.
+    """
+
+    def __init__(self, library: Path, db: Database, encoder: str, dimension: int, *, fresh: bool = False) -> None:
+        """
+        Raises:
+            IndexDamaged: the current manifest cannot be read (not with `fresh`).
+        """
+        self._library, self._db = library, db
+        self._encoder, self._dimension = encoder, dimension
+        self._builder = SegmentBuilder(library, db, encoder, dimension)
+        self._base = _current_if_readable(library) if fresh else generation.current(library)
+        same = self._base is not None and (self._base.encoder, self._base.dimension) == (encoder, dimension)
+        self._fresh = fresh or not same
+        self._segments: list[SegmentFile] = [] if self._fresh or self._base is None else list(self._base.segments)
+        self._number = max([*generation.numbers(library), self._base.number if self._base else 0]) + 1
+        sweep(library, db)
+
+    def indexed(self) -> set[int]:
+        """Ids of the passages in the segments that the next commit will hold."""
+        return {p for file in self._segments for p in self._builder.row(file).passage_ids.tolist()}
+
+    def add(self, passages: Sequence[IndexPassage], vectors: np.ndarray) -> None:
+        """Make a segment of `passages` with their unit `vectors` [N, D]. Not searchable before `commit`.
+
+        Raises:
+            ValueError: the vectors do not fit the passages.
+            DiskFull, NoPermission
+        """
+        if not passages:
+            return
+        self._segments.append(self._builder.build(self._folder(), passages, vectors))
+
+    def commit(
+        self, *, concepts: str | None = None, metrics: Mapping[str, float] | None = None,
+        counts: Mapping[str, int] | None = None,
+    ) -> Generation:  # fmt: skip
+        """Make the segments the current generation; what is left out is taken from the one before.
+
+        Without any change the current generation stays and is returned.
+        """
+        base = self._base
+        if base is not None and not self._changed(base, concepts, metrics):
+            return base
+        kept = None if self._fresh else base
+        made = Generation(
+            number=self._number,
+            encoder=self._encoder,
+            dimension=self._dimension,
+            segments=tuple(self._segments),
+            parent=base.number if base else None,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            concepts=concepts if concepts is not None else (kept.concepts if kept else ""),
+            counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
+            metrics=dict(metrics if metrics is not None else (kept.metrics if kept else {})),
+        )
+        generation.write(self._library, made)
+        generation.switch(self._library, made.number)
+        self._base, self._fresh, self._number = made, False, made.number + 1
+        return made
+
+    def merge(self, control: Control | None = None) -> None:
+        """Merge small and tombstone-rich segments until the index is in good shape. Takes effect by `commit`.
+
+        Raises:
+            Cancelled: the segments stay as they were, or partly merged; both are valid.
+        """
+        control = control or Control()
+        living = rows.passages_in_order(self._db)
+        while True:
+            live = [int(np.isin(self._builder.row(file).passage_ids, living).sum()) for file in self._segments]
+            run = merge.choose([file.passages for file in self._segments], live)
+            if run is None:
+                return
+            part = slice(run.start, run.stop)
+            made = self._builder.merge(self._folder(), self._segments[part], living, control)
+            self._segments[part] = [] if made is None else [made]
+
+    def collect_garbage(self, keep: int = 3) -> None:
+        """Remove all but the last `keep` generations (the current one always stays) and what only they used."""
+        current = generation.current_number(self._library)
+        for number in generation.numbers(self._library)[: -max(keep, 1)]:
+            if number != current:
+                with contextlib.suppress(FileNotFoundError):
+                    (generation.folder(self._library, number) / generation.MANIFEST).unlink()
+        sweep(self._library, self._db, self._segments)
+
+    def _changed(self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None) -> bool:
+        return (
+            self._fresh
+            or tuple(self._segments) != base.segments
+            or (concepts is not None and concepts != base.concepts)
+            or (metrics is not None and dict(metrics) != base.metrics)
+        )
+
+    def _folder(self) -> Path:
+        return generation.folder(self._library, self._number)
+
+
+def _current_if_readable(library: Path) -> Generation | None:
+    with contextlib.suppress(IndexDamaged):
+        return generation.current(library)
+    readable = generation.history(library)
+    return readable[-1] if readable else None
+
+
+def rebuild(
+    library: Path, db: Database, encoder: Encodes, input_text: InputText | None = None, *,
+    control: Control | None = None, listener: Listener = ignore,
+) -> Generation:  # fmt: skip
+    """Make a new generation of all passages and make it current; nothing of the old index is read.
+
+    Vectors come from the table `vector`. Passages whose vector is not there are encoded when `input_text`
+    tells what the encoder sees of them; else they stay out of the index until the next ingest encodes them.
+
+    Raises:
+        Cancelled, DiskFull, NoPermission
+    """
+    control = control or Control()
+    writer = IndexWriter(library, db, encoder.id, encoder.dimension, fresh=True)
+    total, done = store.count(db), 0
+    for indexable, vectors in stored_passages(db, encoder, input_text, control):
+        writer.add(indexable, vectors)
+        done += len(indexable)
+        listener(Progress("indexing", done, total))
+    writer.merge(control)
+    made = writer.commit(concepts=_concepts(library, encoder.id))
+    _drop_damaged(library)
+    writer.collect_garbage()
+    return made
+
+
+def _concepts(library: Path, encoder: str) -> str:
+    """The concept model stays: it was fitted on the same vectors."""
+    with contextlib.suppress(IndexDamaged):
+        current = generation.current(library)
+        if current is not None and current.encoder == encoder:
+            return current.concepts
+    readable = [g for g in generation.history(library) if g.encoder == encoder]
+    return readable[-1].concepts if readable else ""
+
+
+def _drop_damaged(library: Path) -> None:
+    """Manifests that cannot be read are of no use any more, and would keep garbage from being collected."""
+    readable = {g.number for g in generation.history(library)}
+    for number in generation.numbers(library):
+        if number not in readable:
+            (generation.folder(library, number) / generation.MANIFEST).unlink(missing_ok=True)
