@@ -1,0 +1,70 @@
+"""Plain text: paragraphs by blank lines, pages by form feeds, wrapped lines joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.base.types import BlockKind, ReadDocument
+from core.ingest.limits import Limits
+from core.ingest.readers.build import TextBuilder
+from core.ingest.readers.charset import decode
+
+_BLANK = re.compile(r"\n[^\S\n\f]*(?:\n[^\S\n\f]*)+")
+_LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦▪–—]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
+_WRAPPED = 45  # characters from which a line looks cut by a margin rather than by meaning
+
+
+def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
+    decoded = decode(path.read_bytes())
+    builder = TextBuilder(limits.output_characters)
+    text = re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", decoded.text)
+    pages = text.rstrip("\f\n ").split("\f")
+    for number, page in enumerate(pages, 1):
+        if len(pages) > 1:
+            builder.open_page(number)
+        for paragraph in _BLANK.split(page):
+            _add_paragraph(builder, paragraph)
+    yield builder.build(warnings=decoded.warnings)
+
+
+def _add_paragraph(builder: TextBuilder, paragraph: str) -> None:
+    for kind, lines in _items(paragraph.split("\n")):
+        text = join_wrapped(lines)
+        separator = "\n" if kind is BlockKind.LIST_ITEM else "\n\n"
+        builder.add(text, kind, separator=separator)
+
+
+def _items(lines: list[str]) -> Iterator[tuple[BlockKind, list[str]]]:
+    """Splits the lines of a paragraph at list marks."""
+    kind, current = BlockKind.PARAGRAPH, []  # type: tuple[BlockKind, list[str]]
+    for line in lines:
+        if _LIST_ITEM.match(line):
+            if current:
+                yield kind, current
+            kind, current = BlockKind.LIST_ITEM, []
+        current.append(line)
+    if current:
+        yield kind, current
+
+
+def join_wrapped(lines: list[str]) -> str:
+    """Lines broken at a margin as one line; verse, tables and the like keep their lines."""
+    lines = [line.strip() for line in lines if line.strip()]
+    inner = lines[:-1]
+    if not inner or any("\t" in line for line in lines):
+        return "\n".join(lines)
+    longest = max(map(len, lines))
+    wrapped = longest >= _WRAPPED and sum(len(line) >= longest * 0.7 for line in inner) >= 0.8 * len(inner)
+    if not wrapped:
+        return "\n".join(lines)
+    text = lines[0]
+    for line in lines[1:]:
+        text += line if _is_wide(text[-1]) and _is_wide(line[0]) else " " + line
+    return text
+
+
+def _is_wide(character: str) -> bool:
+    """Chinese and Japanese characters, which stand without spaces between words."""
+    return "\u2e80" <= character <= "\ua4cf" or "\uf900" <= character <= "\ufaff" or "\uff00" <= character <= "\uffef"
