@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.engine import decode
 from app.engine.call import Call
@@ -39,13 +39,15 @@ class Engine(QObject):
     def __init__(
         self, library: str, command: Callable[[str, str], Sequence[str]] = protocol.command, parent: QObject | None = None
     ) -> None:
-        super().__init__(parent)
+        # owned by the application: Python must not destroy it while events of its children are on their way
+        super().__init__(parent or QCoreApplication.instance())
         self.library = library
         self._command = command
         self._residents: dict[str, Child] = {}
         self._children: list[Child] = []
         self._calls: dict[int, Call] = {}
         self._owners: dict[int, Child] = {}
+        self._requests: dict[int, Request] = {}
         self._restarts: dict[str, Restarts] = {}
         self._ladders: dict[int, QTimer] = {}
         self._idle: dict[str, QTimer] = {}
@@ -56,14 +58,7 @@ class Engine(QObject):
         """Start an operation. `args` may hold the frozen types of `core.base`; they are made plain here."""
         number, self._next = self._next, self._next + 1
         call = Call(role, op, lambda made, what: self._control(number, made, what), self)
-        self._calls[number] = call
-        child = self._child(role)
-        if child is None:
-            self._later(lambda: self._refuse(number))
-            return call
-        self._owners[number] = child
-        child.send(Request(number, op, to_plain(args or {})))
-        self._rest_idle(role)
+        self._ask(call, Request(number, op, to_plain(args or {})))
         return call
 
     def prepare(self, role: str) -> None:
@@ -103,6 +98,16 @@ class Engine(QObject):
 
     # children
 
+    def _ask(self, call: Call, request: Request) -> None:
+        self._calls[request.id] = call
+        child = self._child(call.role)
+        if child is None:
+            self._later(lambda: self._refuse(request.id))
+            return
+        self._owners[request.id], self._requests[request.id] = child, request
+        child.send(request)
+        self._rest_idle(call.role)
+
     def _child(self, role: str) -> Child | None:
         """The child to ask; None when the role died too often of late, or the engine is closed."""
         if role in self._residents:
@@ -124,14 +129,13 @@ class Engine(QObject):
 
     def _ended(self, child: Child, outcome: Outcome) -> None:
         self._children.remove(child)
-        if self._residents.get(child.role) is child:
-            del self._residents[child.role]
+        self._retire(child)
         orphans = [number for number, owner in self._owners.items() if owner is child]
         expected = child.ending or any(self._calls[n].cancelling for n in orphans if n in self._calls)
         if not expected:
             self._limit(child.role).died()
         for number in orphans:
-            self._orphan(number, outcome)
+            self._orphan(number, outcome, expected)
         child.deleteLater()
         self._tell_end(child.role, expected)
 
@@ -144,12 +148,20 @@ class Engine(QObject):
         else:
             self.role_state.emit(role, "stopped")
 
-    def _orphan(self, number: int, outcome: Outcome) -> None:
-        call = self._forget(number)
+    def _retire(self, child: Child) -> None:
+        """No new calls for this child; the next one starts another."""
+        if self._residents.get(child.role) is child:
+            del self._residents[child.role]
+
+    def _orphan(self, number: int, outcome: Outcome, expected: bool) -> None:
+        """A call whose child is gone. One that only shared the child with a stopped call is asked again."""
+        request, call = self._requests.get(number), self._forget(number)
         if call is None:
             return
-        if call.cancelling:
+        if call.cancelling or self._closed:
             call.end_cancelled()
+        elif expected and request is not None and outcome.role != protocol.JOB:
+            self._ask(call, request)
         else:
             call.end_failed(outcome.error(will_restart=self._limit(outcome.role).allowed))
 
@@ -208,6 +220,7 @@ class Engine(QObject):
 
     def _forget(self, number: int) -> Call | None:
         self._owners.pop(number, None)
+        self._requests.pop(number, None)
         ladder = self._ladders.pop(number, None)
         if ladder is not None:
             ladder.stop()
@@ -226,7 +239,11 @@ class Engine(QObject):
         child.send(Request(number, what))
         if what == "cancel":
             grace = GRACE_MS.get(call.role, RESIDENT_GRACE_MS)
-            self._ladders[number] = self._timer(grace, child.terminate)
+            self._ladders[number] = self._timer(grace, lambda: self._terminate(child))
+
+    def _terminate(self, child: Child) -> None:
+        self._retire(child)
+        child.terminate()
 
     def _withdrawn(self, number: int, child: Child) -> None:
         """It never reached the child, so there is nothing to wait for."""
@@ -252,6 +269,7 @@ class Engine(QObject):
     def _unload(self, role: str) -> None:
         child = self._residents.get(role)
         if child is not None and not self.in_flight(role):
+            self._retire(child)
             child.end()
             self._insist(child)
 

@@ -1,0 +1,128 @@
+"""A small real role that speaks the worker protocol, with the habits that tests need: crash, hang, flood."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from core.base.errors import Cancelled
+from core.base.events import Control
+from core.worker.protocol import Reply, decode_request, encode_reply, private_streams, read_lines
+
+CHANGED = {"generation": 3, "documents": 2, "passages": 9}
+
+
+class FakeRole:
+    def __init__(self, role: str) -> None:
+        self.role = role
+        self.requests, self.replies = private_streams()
+        self.controls: dict[int, Control] = {}
+        self.lock = threading.Lock()
+
+    def say(self, number: int, event: str, data: Any = None) -> None:
+        line = encode_reply(Reply(number, event, data))
+        with self.lock:
+            while line:  # a raw pipe may take a part only
+                line = line[os.write(self.replies.fileno(), line) :]
+
+    def serve(self) -> None:
+        if self.role == "stillborn":
+            sys.stderr.write("cannot load\n")
+            os._exit(7)
+        self.say(0, "ready", {"role": self.role})
+        for line in read_lines(self.requests):
+            request = decode_request(line)
+            if request.op in ("cancel", "pause", "resume"):
+                control = self.controls.get(request.id)
+                if control is not None:
+                    getattr(control, request.op)()
+                continue
+            self.controls[request.id] = Control()
+            threading.Thread(target=self.run, args=(request.id, request.op, request.args), daemon=True).start()
+        os._exit(0)
+
+    def run(self, number: int, op: str, args: dict[str, Any]) -> None:
+        try:
+            self.say(number, "result", getattr(self, op)(number, self.controls[number], **args))
+        except Cancelled:
+            self.say(number, "cancelled")
+
+    def echo(self, number: int, control: Control, **args: Any) -> Any:
+        return args | {"pid": os.getpid()}
+
+    def env(self, number: int, control: Control) -> Any:
+        return {"home": os.environ.get("WHYMATCH_HOME", ""), "folder": str(Path.cwd())}
+
+    def work(self, number: int, control: Control, steps: int = 20, rest: float = 0.02) -> Any:
+        for step in range(steps):
+            control.check()
+            self.say(number, "progress", {"stage": "reading", "done": step, "total": steps, "detail": f"file {step}"})
+            time.sleep(rest)
+        self.say(number, "changed", CHANGED)
+        return {"steps": steps}
+
+    def ingest(self, number: int, control: Control, paths: list[str], retry: bool = False) -> Any:
+        self.work(number, control, steps=10, rest=0.03)
+        return {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "failed": [], "seconds": 0.3}
+
+    def flood(self, number: int, control: Control, lines: int = 5000) -> Any:
+        for step in range(lines):
+            self.say(number, "progress", {"stage": "reading", "done": step, "total": lines})
+        return {"lines": lines}
+
+    def tokens(self, number: int, control: Control, lines: int = 200) -> Any:
+        for step in range(lines):
+            self.say(number, "partial", {"token": f"{step} "})
+        return {"lines": lines}
+
+    def picture(self, number: int, control: Control, size: int = 1_000_000) -> Any:
+        return {"image": base64.b64encode(os.urandom(size)).decode()}
+
+    def crash(self, number: int, control: Control) -> Any:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        time.sleep(5)
+
+    def leave(self, number: int, control: Control, code: int = 3) -> Any:
+        sys.stderr.write("leaving\n")
+        sys.stderr.flush()
+        os._exit(code)
+
+    def hang(self, number: int, control: Control) -> Any:
+        time.sleep(600)
+
+    def stubborn(self, number: int, control: Control) -> Any:
+        signal_ignored = "SIGTERM"
+        self.say(number, "partial", {"ignores": signal_ignored})
+        time.sleep(600)
+
+    def error(self, number: int, control: Control) -> Any:
+        self.say(number, "error", {"code": "library-locked", "message": "Locked.", "advice": "Wait."})
+        raise SystemExit
+
+    def bug(self, number: int, control: Control) -> Any:
+        self.say(number, "bug", {"message": "Oops", "traceback": "Traceback ..."})
+        raise SystemExit
+
+    def garbage(self, number: int, control: Control) -> Any:
+        with self.lock:
+            os.write(self.replies.fileno(), b"this is no reply\n\xff\xfe\n{}\n")
+        return {"fine": True}
+
+    def noise(self, number: int, control: Control) -> Any:
+        print("native chatter on descriptor 1", flush=True)
+        os.write(1, b"more of it\n")
+        return {"fine": True}
+
+
+if __name__ == "__main__":
+    if "stubborn" in sys.argv[2:]:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    FakeRole(sys.argv[1]).serve()
