@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 from selectolax.lexbor import LexborHTMLParser
 
 from core.base.types import BlockKind, DocumentState, ReadDocument
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse, failure
 from core.ingest.readers.docx_styles import Styles
 from core.ingest.readers.html import decode_page
@@ -27,10 +27,10 @@ _NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote", "comme
 _LONG_CELL = 600
 
 
-def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
+def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     try:
         with Package(path, limits) as package:
-            yield _Reader(package, limits).document()
+            yield _Reader(package, limits, tick).document()
     except TooLarge:
         size = limits.inflated_bytes >> 20
         yield failure(DocumentState.TOO_LARGE, f"The document unfolds to more than {size:,} MB.")
@@ -39,7 +39,8 @@ def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
 
 
 class _Reader:
-    def __init__(self, package: Package, limits: Limits) -> None:
+    def __init__(self, package: Package, limits: Limits, tick: Tick) -> None:
+        self._tick = tick
         self._package = package
         self._builder = TextBuilder(limits.output_characters)
         main = [r.target for r in package.relations() if r.kind == "officeDocument"]
@@ -78,6 +79,7 @@ class _Reader:
     def _blocks(self, container: Element) -> None:
         """Paragraphs and tables of `container`, through the wrappers of content controls and revisions."""
         for node in container:
+            self._tick()
             if self._builder.full:
                 return
             name = name_of(node)

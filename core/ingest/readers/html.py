@@ -9,7 +9,7 @@ from pathlib import Path
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from core.base.types import BlockKind, ReadDocument
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse
 from core.ingest.readers.charset import Decoded, decode
 from core.ingest.readers.rows import table_rows
@@ -38,7 +38,7 @@ _SOFT_SPACE = re.compile(r"\s+")  # white space of the source; only <br> breaks 
 _DEEPEST = 400  # nested elements; deeper ones are read as plain text
 
 
-def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
+def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     decoded = decode_page(path.read_bytes())
     tree = LexborHTMLParser(decoded.text)
     builder = TextBuilder(limits.output_characters)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from core.base.types import DocumentState, ReadDocument
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, failure
 
 _LONGEST_LINE = 64 << 20
 _BAD_LINES_NAMED = 20
 
 
-def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
+def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     """Documents as they are read; bad lines are told by a warning on the last one.
 
     Documents without text are passed over as bad lines: there is nothing of them to find.
@@ -26,6 +26,7 @@ def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
     seen: set[str] = set()
     with path.open("rb") as file:
         for number, line in enumerate(_lines(file), 1):
+            tick()
             if not line.strip():
                 continue
             document = _document(line, number, limits)

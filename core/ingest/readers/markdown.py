@@ -11,7 +11,7 @@ from markdown_it.token import Token
 from selectolax.lexbor import LexborHTMLParser
 
 from core.base.types import BlockKind, ReadDocument
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse
 from core.ingest.readers.charset import decode
 from core.ingest.readers.html import walk
@@ -21,7 +21,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)",
 _FIELD = re.compile(r"^(title|author|date|lang|language)\s*:\s*(.+)$", re.I | re.M)
 
 
-def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
+def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     decoded = decode(path.read_bytes())
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     fields, body = _front_matter(text)

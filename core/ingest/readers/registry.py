@@ -1,7 +1,8 @@
 """Which reader reads which kind of file. A new format is one module and one line here.
 
-A reader is a module with `read(path: Path, limits: Limits) -> Iterator[ReadDocument]`. It is imported when its
-first file comes. It yields whole documents; what it raises ends as a state with a reason.
+A reader is a module with `read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]`. It is imported
+when its first file comes. It yields whole documents, calls `tick` now and then as a sign of life, and what it
+raises ends as a state with a reason.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from pathlib import Path
 
 from core.base.types import DocumentState, ReadDocument
 from core.ingest import sniff
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick, no_tick
 from core.ingest.readers.build import failure
 
-Reader = Callable[[Path, Limits], Iterator[ReadDocument]]
+Reader = Callable[[Path, Limits, Tick], Iterator[ReadDocument]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ SHORT_NAMES = {known.media_type: known.short_name for known in FORMATS}
 _MODULES = {known.media_type: known.module for known in FORMATS}
 
 
-def read(path: str | Path, media_type: str, limits: Limits) -> Iterator[ReadDocument]:
+def read(path: str | Path, media_type: str, limits: Limits, tick: Tick = no_tick) -> Iterator[ReadDocument]:
     """The document(s) in the file at `path`; at least one, and never an exception of the file's making.
 
     An empty `media_type` is sniffed. A file that cannot be read yields one document with a state and a reason.
@@ -54,7 +55,7 @@ def read(path: str | Path, media_type: str, limits: Limits) -> Iterator[ReadDocu
             yield replace(refused, media_type=media_type)
             return
         reader = _reader(media_type)
-        for document in reader(path, limits):
+        for document in reader(path, limits, tick):
             yield replace(document, media_type=media_type, reader=document.reader or SHORT_NAMES[media_type])
     except OSError as error:
         yield replace(_os_failure(error), media_type=media_type)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.base.types import BlockKind, ReadDocument
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder
 from core.ingest.readers.charset import decode
 
@@ -16,7 +16,7 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦▪–—]|\(?\d{1,3}[.)]|\(?[a-z][.
 _WRAPPED = 45  # characters from which a line looks cut by a margin rather than by meaning
 
 
-def read(path: Path, limits: Limits) -> Iterator[ReadDocument]:
+def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     decoded = decode(path.read_bytes())
     builder = TextBuilder(limits.output_characters)
     text = re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", decoded.text)

@@ -1,0 +1,252 @@
+"""Reads files in a child process, so that no file can take the app down or hold it up.
+
+Whatever a file does to the child (crash, hang, flood, eat memory), it ends as a document with a state and a
+reason, and the next file gets a fresh child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.base.errors import Cancelled
+from core.base.events import Control
+from core.base.types import DocumentState, ReadDocument
+from core.base.wire import from_plain, to_plain
+from core.ingest.limits import Limits
+from core.worker.protocol import PARSE, Reply, Request, command, decode_reply, encode_request
+
+_LOOK_SECONDS = 0.1  # how often cancel is looked for
+_START_SECONDS = 30.0
+_WHOLE = 10  # times `Limits.seconds` for a document that shows signs of life
+_FILES_A_CHILD = 200
+_GROWN = 400 << 20  # bytes; a child that once held more is replaced
+_CHUNK = 1 << 18
+
+
+class _Ended(Exception):
+    """The child is gone or was stopped: the state and reason of the file it was reading."""
+
+    def __init__(self, state: DocumentState, reason: str) -> None:
+        super().__init__(reason)
+        self.state = state
+        self.reason = reason
+
+
+class Sandbox:
+    """One reading child at a time. Use from one thread; close it (or leave the `with` block) to end the child."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._child: _Child | None = None
+        self._requests = 0
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def read(self, path: str, media_type: str, control: Control | None = None) -> Iterator[ReadDocument]:
+        """The document(s) of a file; at least one. What goes wrong is told by its state and reason.
+
+        Raises:
+            Cancelled: `control` was cancelled. The child is ended within a fraction of a second.
+        """
+        control = control or Control()
+        control.check()
+        finished = False
+        try:
+            yield from self._exchange(path, media_type, control)
+            finished = True
+        except _Ended as end:
+            yield ReadDocument("", state=end.state, reason=end.reason, media_type=media_type)
+        finally:
+            if not finished:  # also when the caller leaves early
+                self.close()
+
+    def _exchange(self, path: str, media_type: str, control: Control) -> Iterator[ReadDocument]:
+        child = self._ready_child(control)
+        self._requests += 1
+        arguments = {"path": str(Path(path).absolute()), "media_type": media_type, "limits": to_plain(self._limits)}
+        child.send(Request(self._requests, "read", arguments))
+        clock = _Clock(self._limits.seconds)
+        while True:
+            reply = self._next_reply(child, control, clock)
+            if reply.event == "partial":
+                yield from_plain(ReadDocument, reply.data)
+                clock = _Clock(self._limits.seconds)  # the caller's time is not the file's
+            elif reply.event == "error":
+                allowed = self._limits.memory_bytes >> 20
+                raise _Ended(DocumentState.CRASHED, f"Reading it needs more than the {allowed:,} MB of memory allowed.")
+            elif reply.event == "result":
+                self._recycle(child, int(reply.data["peak_bytes"]))
+                return
+
+    def _next_reply(self, child: _Child, control: Control, clock: _Clock) -> Reply:
+        while True:
+            line = child.receive(_LOOK_SECONDS)
+            if control.cancelled:
+                raise Cancelled("cancelled")
+            if line is not None:
+                clock.sign_of_life()
+                return decode_reply(line)
+            if clock.overdue():
+                raise _Ended(DocumentState.TIMED_OUT, f"Reading it took longer than {self._limits.seconds:g} seconds.")
+
+    def _ready_child(self, control: Control) -> _Child:
+        if self._child is not None and not self._child.alive():
+            self.close()
+        if self._child is None:
+            self._child = _Child(_longest_line(self._limits))
+            self._next_reply(self._child, control, _Clock(_START_SECONDS))
+        return self._child
+
+    def _recycle(self, child: _Child, peak_bytes: int) -> None:
+        child.files += 1
+        if child.files >= _FILES_A_CHILD or peak_bytes > _GROWN:
+            self.close()
+
+
+class _Clock:
+    """Time since the last sign of life, and time in all."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._begun = self._last = time.monotonic()
+
+    def sign_of_life(self) -> None:
+        self._last = time.monotonic()
+
+    def overdue(self) -> bool:
+        now = time.monotonic()
+        return now - self._last > self._seconds or now - self._begun > self._seconds * _WHOLE
+
+
+def _longest_line(limits: Limits) -> int:
+    # six bytes an escaped character, as much again for blocks and boxes
+    return limits.output_characters * 12 + (64 << 20)
+
+
+class _Child:
+    """A running parse process and the thread that takes what it says."""
+
+    def __init__(self, longest_line: int) -> None:
+        self.files = 0
+        self._longest_line = longest_line
+        self._process = subprocess.Popen(
+            command(PARSE),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env=_environment(),
+            start_new_session=True,  # a Ctrl+C in the terminal is for the parent
+        )
+        self._chunks: queue.Queue[bytes] = queue.Queue(16)
+        self._lines: list[bytes] = []
+        self._rest: list[bytes] = []
+        self._rest_size = 0
+        self._thread = threading.Thread(target=self._take, name="parse-replies", daemon=True)
+        self._thread.start()
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def send(self, request: Request) -> None:
+        """Raises `_Ended` when the child has died."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write(encode_request(request))
+        except OSError:
+            raise self._end() from None
+
+    def receive(self, seconds: float) -> bytes | None:
+        """The next line, None when there is none within `seconds`. Raises `_Ended` when the child has died."""
+        until = time.monotonic() + seconds
+        while not self._lines:
+            try:
+                chunk = self._chunks.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return None
+            if not chunk:
+                raise self._end()
+            self._add(chunk)
+        return self._lines.pop(0)
+
+    def _add(self, chunk: bytes) -> None:
+        if b"\n" not in chunk:
+            self._rest.append(chunk)
+            self._rest_size += len(chunk)
+            if self._rest_size > self._longest_line:
+                raise _Ended(DocumentState.CRASHED, "Reading it gave more output than allowed.")
+            return
+        first, *lines, rest = chunk.split(b"\n")
+        self._lines.append(b"".join((*self._rest, first)))
+        self._lines.extend(lines)
+        self._rest, self._rest_size = [rest], len(rest)
+
+    def _take(self) -> None:
+        """Runs on a thread: pipes have no timeout that works everywhere."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        while True:
+            try:
+                chunk = stdout.read(_CHUNK)
+            except (OSError, ValueError):
+                chunk = b""
+            self._chunks.put(chunk)
+            if not chunk:
+                return
+
+    def _end(self) -> _Ended:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2.0)
+        return _explain(self._process.returncode)
+
+    def kill(self) -> None:
+        """End the process and the thread for certain."""
+        with contextlib.suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        while self._thread.is_alive():  # it may be waiting to hand something on
+            with contextlib.suppress(queue.Empty):
+                self._chunks.get(timeout=0.01)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+
+def _environment() -> dict[str, str]:
+    """The child finds this program's code, and its number libraries map no memory for threads they never use."""
+    root = str(Path(__file__).resolve().parents[2])
+    known = os.environ.get("PYTHONPATH")
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return os.environ | threads | {"PYTHONPATH": os.pathsep.join([root, known] if known else [root])}
+
+
+def _explain(code: int | None) -> _Ended:
+    """The end of the child as a state and a sentence."""
+    if code is None or code >= 0:
+        return _Ended(DocumentState.CRASHED, "The reading process ended by itself while it was at this file.")
+    if sys.platform != "win32" and -code == signal.SIGXCPU:
+        return _Ended(DocumentState.TIMED_OUT, "Reading it took more processor time than allowed.")
+    if sys.platform != "win32" and -code == signal.SIGKILL:
+        return _Ended(DocumentState.CRASHED, "The system ended the reading process, most likely for lack of memory.")
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return _Ended(DocumentState.CRASHED, f"The file crashed the reading process ({name}).")
