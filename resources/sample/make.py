@@ -104,7 +104,9 @@ def plain(text: str) -> str:
 
 
 def to_markdown(source: Source) -> bytes:
-    return f"# {source.title}\n\n*{source.author}, {source.date}*\n\n{source.body}".encode()
+    """The head (title, author, date, language) as front matter, then the body as it is."""
+    head = "".join(f'{key}: "{source.meta[key]}"\n' for key in ("title", "author", "date", "language"))
+    return f"---\n{head}---\n\n# {source.title}\n\n{source.body}".encode()
 
 
 def to_text(source: Source) -> bytes:
