@@ -17,7 +17,7 @@ from core.base.paths import resources
 from core.text.analyze import terms
 
 SAMPLE = resources() / "sample"
-QUESTIONS: list[dict[str, Any]] = json.loads((SAMPLE / "questions.json").read_text(encoding="utf-8"))["questions"]
+QUESTIONS: list[dict[str, Any]] = json.loads((SAMPLE / "questions.json").read_text(encoding="utf-8"))
 ANSWERABLE = [question for question in QUESTIONS if question["kind"] != "unanswerable"]
 UNANSWERABLE = [question for question in QUESTIONS if question["kind"] == "unanswerable"]
 FUNCTION_WORDS = frozenset(
