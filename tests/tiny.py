@@ -15,41 +15,44 @@ DIMENSION, LAYERS, HEADS, MAX_TOKENS, VOCABULARY = 64, 2, 4, 256, 1500
 STEPS, BATCH, TEMPERATURE, SEED = 260, 48, 0.1, 7
 
 # each entry lists words for one thing: the first loss pulls them together, the second whole topics
-TOPICS: dict[str, list[str]] = {
-    "bees": ["bee/honeybee/bees", "hive/beehive/colony", "honey/nectar", "queen/brood", "swarm/swarming", "pollen/flower"],
-    "ships": ["ship/vessel/boat", "harbour/port/dock", "sailor/crew", "anchor/mooring", "cargo/freight", "storm/gale"],
-    "bread": ["bread/loaf", "oven/bakery", "flour/dough", "yeast/leaven", "baker/baking", "crust/crumb"],
-    "money": ["invoice/bill", "payment/paid/pay", "price/cost", "tax/duty", "budget/spending", "bank/account"],
-    "health": ["doctor/physician", "illness/disease", "medicine/drug", "patient/patients", "hospital/clinic", "fever/infection"],
-    "law": ["contract/agreement", "court/judge", "lawyer/attorney", "tenant/lease/rent", "clause/paragraph", "notice/termination"],
-    "weather": ["rain/rainfall", "snow/ice", "wind/breeze", "cloud/clouds/sky", "temperature/heat", "forecast/climate"],
-    "music": ["violin/fiddle", "singer/voice", "orchestra/concert", "melody/tune", "piano/keyboard", "rhythm/drum"],
-    "trains": ["train/railway", "station/platform", "ticket/fare", "track/rail", "conductor/driver", "delay/late"],
-    "garden": ["garden/yard", "rose/tulip", "soil/earth", "seed/seeds/sowing", "water/watering", "tree/orchard"],
-    "space": ["planet/world", "star/stars/sun", "rocket/spacecraft", "orbit/gravity", "telescope/astronomer", "moon/lunar"],
-    "computers": ["computer/machine", "program/software", "data/database", "network/internet", "password/login", "error/bug/failure"],
-    "school": ["teacher/professor", "pupil/student/students", "lesson/course", "exam/test", "book/textbook", "school/university"],
-    "animals": ["cat/kitten", "dog/puppy/hound", "horse/pony", "cow/cattle", "sheep/lamb", "bird/sparrow"],
-    "energy": ["battery/charge", "solar/panel", "power/electricity", "fuel/oil", "engine/motor", "turbine/windmill"],
-    "buildings": ["house/building/home", "roof/ceiling", "wall/brick", "window/glass", "door/gate", "bridge/tower"],
-}  # fmt: skip
+TOPICS = """
+bees: bee/honeybee/bees, hive/beehive/colony, honey/nectar, queen/brood, swarm/swarming, pollen/flower;
+ships: ship/vessel/boat, harbour/port/dock, sailor/crew, anchor/mooring, cargo/freight, storm/gale;
+bread: bread/loaf, oven/bakery, flour/dough, yeast/leaven, baker/baking, crust/crumb;
+money: invoice/bill, payment/paid/pay, price/cost, tax/duty, budget/spending, bank/account;
+health: doctor/physician, illness/disease, medicine/drug, patient/patients, hospital/clinic, fever/infection;
+law: contract/agreement, court/judge, lawyer/attorney, tenant/lease/rent, clause/paragraph, notice/termination;
+weather: rain/rainfall, snow/ice, wind/breeze, cloud/clouds/sky, temperature/heat, forecast/climate;
+music: violin/fiddle, singer/voice, orchestra/concert, melody/tune, piano/keyboard, rhythm/drum;
+trains: train/railway, station/platform, ticket/fare, track/rail, conductor/driver, delay/late;
+garden: garden/yard, rose/tulip, soil/earth, seed/seeds/sowing, water/watering, tree/orchard;
+space: planet/world, star/stars/sun, rocket/spacecraft, orbit/gravity, telescope/astronomer, moon/lunar;
+computers: computer/machine, program/software, data/database, network/internet, password/login,
+        error/bug/failure;
+school: teacher/professor, pupil/student/students, lesson/course, exam/test, book/textbook, school/university;
+animals: cat/kitten, dog/puppy/hound, horse/pony, cow/cattle, sheep/lamb, bird/sparrow;
+energy: battery/charge, solar/panel, power/electricity, fuel/oil, engine/motor, turbine/windmill;
+buildings: house/building/home, roof/ceiling, wall/brick, window/glass, door/gate, bridge/tower
+"""
 FRAMES = (
     "the {a} and the {b} need {c}", "how does {a} change the {b}", "after the {a} came the {b} with {c}",
     "a {a} without {b} is like {c}", "what about {b} in the {a}", "we found {a} near the {b}, then {c}",
     "{a}, {b} and {c}", "they keep the {c} for {a} of {b}", "is there {a} or {b} when {c} is new",
 )  # fmt: skip
-COMMON = (
-    "the of and to in is was for on with as by at from it that this be are not have has which or an will can all more when "
-    "who what where how why if there their one two three first second new old good small large year day time people work "
-    "part place page document section chapter report about after before between under over into out up down many most some "
-    "such only other than then these they we you he she his her its our your no yes may must should would could made make "
-    "used use found find said also each every between because during without within against new text word sentence question answer"
-)
-Sentence = tuple[str, str, str]
+COMMON = """
+the of and to in is was for on with as by at from it that this be are not have has which or an will can all more
+when who what where how why if there their one two three first second new old good small large year day time
+people work part place page document section chapter report about after before between under over into out up
+down many most some such only other than then these they we you he she his her its our your no yes may must
+should would could made make used use found find said also each every between because during without within
+against new text word sentence question answer
+"""
 
 
-def things(topic: str) -> list[list[str]]:
-    return [entry.split("/") for entry in TOPICS[topic]]
+def topics() -> dict[str, list[list[str]]]:
+    """Topic -> its things -> the words of each."""
+    named = (line.split(":") for line in TOPICS.split(";"))
+    return {name.strip(): [entry.strip().split("/") for entry in things.split(",")] for name, things in named}
 
 
 def sentence(picked: list[list[str]], luck: random.Random) -> str:
@@ -60,14 +63,15 @@ def sentence(picked: list[list[str]], luck: random.Random) -> str:
 
 def pairs(count: int, luck: random.Random) -> tuple[list[str], list[str], list[int]]:
     """`count` sentences, a paraphrase of each, and the number of its topic."""
-    left, right, topics = [], [], []
+    known = list(topics().values())
+    left, right, numbers = [], [], []
     for _ in range(count):
-        topic = luck.randrange(len(TOPICS))
-        picked = luck.sample(things(list(TOPICS)[topic]), 3)
+        topic = luck.randrange(len(known))
+        picked = luck.sample(known[topic], 3)
         left.append(sentence(picked, luck))
         right.append(sentence(luck.sample(picked, 3), luck))
-        topics.append(topic)
-    return left, right, topics
+        numbers.append(topic)
+    return left, right, numbers
 
 
 def write_tokenizer(folder: Path) -> int:
@@ -119,10 +123,10 @@ def write_weights(folder: Path, vocabulary: int) -> None:
         return torch.nn.functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
 
     for _ in range(STEPS):
-        left, right, topics = pairs(BATCH, luck)
+        left, right, numbers = pairs(BATCH, luck)
         scores = embed(left) @ embed(right).T / TEMPERATURE
         loss = torch.nn.functional.cross_entropy(scores, torch.arange(BATCH))
-        same = torch.tensor(topics)[:, None] == torch.tensor(topics)[None, :]
+        same = torch.tensor(numbers)[:, None] == torch.tensor(numbers)[None, :]
         topic_loss = -(scores.log_softmax(1) * same).sum(1) / same.sum(1)
         optimiser.zero_grad()
         (loss + topic_loss.mean()).backward()
@@ -138,7 +142,8 @@ def make(folder: Path) -> None:
     write_weights(folder, write_tokenizer(folder))
     config = {
         "id": ID, "kind": "encoder", "pooling": "mean", "dimension": DIMENSION, "max_tokens": MAX_TOKENS,
-        "prefixes": {"query": "", "passage": ""}, "languages": ["en"], "licence": "Apache-2.0", "source": "tests/tiny.py",
+        "prefixes": {"query": "", "passage": ""}, "languages": ["en"], "licence": "Apache-2.0",
+        "source": "tests/tiny.py",
     }  # fmt: skip
     seal(folder, {**config, **export(folder)})
 

@@ -71,8 +71,8 @@ def _without_prefix(name: str) -> str:
 def _embed(graph: _Graph, weights: Weights, config: Mapping[str, Any], first_position: int) -> str:
     words = graph.constant("words", weights["embeddings.word_embeddings.weight"])
     # every token has type 0, so its type vector can be added to the position vectors beforehand
-    positions = weights["embeddings.position_embeddings.weight"][first_position:]
-    positions = graph.constant("positions", positions + weights["embeddings.token_type_embeddings.weight"][0])
+    table = weights["embeddings.position_embeddings.weight"][first_position:]
+    positions = graph.constant("positions", table + weights["embeddings.token_type_embeddings.weight"][0])
     graph.constant("zero", np.array([0], np.int64))
     length = graph.node("Shape", ["input_ids"], "length", start=1, end=2)
     rows = graph.node("Slice", [positions, "zero", length], "position_rows")

