@@ -194,6 +194,10 @@ class Snapshot:
         """Where these passages stand in the snapshot. Raises NotFound."""
         return self._ordinals(ids)
 
+    def tie_ranks(self, ids: Ids) -> Ids:
+        """Places of these passages in the order of (document path, external id, ordinal). Raises NotFound."""
+        return self._rank[self._ordinals(ids)]
+
     def _load_living(self) -> None:
         self._tombstones = rows.tombstones(self._db)
         order = rows.passages_in_order(self._db)

@@ -1,0 +1,84 @@
+"""Filters as the set of passages that may answer, found by one SQL query before any scoring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from sqlite_utils import Database
+
+from core.base.errors import BadQuery
+from core.base.types import Filters
+
+SHORT_TYPES = {
+    "pdf": ("application/pdf",),
+    "docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document",),
+    "html": ("text/html", "application/xhtml+xml"),
+    "md": ("text/markdown",),
+    "txt": ("text/plain",),
+    "jsonl": ("application/jsonl", "application/x-ndjson", "application/x-jsonlines"),
+}
+_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+
+_Clause = tuple[str, Sequence[object]]
+
+
+def allowed(db: Database, filters: Filters) -> npt.NDArray[np.int64] | None:
+    """Ids of the passages that `filters` let through, ascending; None when there are no filters.
+
+    Raises:
+        BadQuery: a date that is none.
+    """
+    if not filters:
+        return None
+    clauses = _clauses(filters)
+    where = " AND ".join(f"({sql})" for sql, _ in clauses)
+    values = [value for _, part in clauses for value in part]
+    sql = f"SELECT p.id FROM document d JOIN passage p ON p.document_id = d.id WHERE {where} ORDER BY p.id"
+    return np.fromiter((row[0] for row in db.execute(sql, values)), np.int64)
+
+
+def _clauses(filters: Filters) -> list[_Clause]:
+    found: list[_Clause] = []
+    if filters.folders:
+        found.append(_any([_in_folder(folder) for folder in filters.folders]))
+    if filters.types:
+        types = [media for name in filters.types for media in SHORT_TYPES.get(name.lower(), (name,))]
+        found.append(_in("d.media_type", types))
+    if filters.languages:
+        found.append(_in("p.language", [language.lower() for language in filters.languages]))
+    if filters.tags:
+        sql, values = _in("t.tag", filters.tags)
+        found.append((f"EXISTS (SELECT 1 FROM tag t WHERE t.document_id = d.id AND {sql})", values))
+    if filters.documents:
+        found.append(_in("d.id", filters.documents))
+    if filters.after:
+        found.append(("d.modified >= ?", [_date(filters.after)]))
+    if filters.before:  # as many characters as were given: a whole day, month or year is included
+        date = _date(filters.before)
+        found.append(("d.modified != '' AND substr(d.modified, 1, ?) <= ?", [len(date), date]))
+    return found
+
+
+def _in_folder(folder: str) -> _Clause:
+    """The path itself or what lies under it, whichever separator the system has."""
+    stem = folder.rstrip("/\\")
+    under = [(stem + separator, len(stem) + 1) for separator in "/\\"]
+    values = [folder, stem, *(value for text, length in under for value in (length, text))]
+    return "d.path IN (?, ?) OR substr(d.path, 1, ?) = ? OR substr(d.path, 1, ?) = ?", values
+
+
+def _any(clauses: list[_Clause]) -> _Clause:
+    return " OR ".join(f"({sql})" for sql, _ in clauses), [v for _, values in clauses for v in values]
+
+
+def _in(column: str, values: Sequence[object]) -> _Clause:
+    return f"{column} IN ({', '.join('?' * len(values))})", values
+
+
+def _date(text: str) -> str:
+    if not _DATE.fullmatch(text[:10]):
+        raise BadQuery(f"{text!r} is not a date.", "Write dates as 2024-03-31, 2024-03 or 2024.")
+    return text[:10]

@@ -1,0 +1,22 @@
+"""Where the words of a query stand in a passage, and which part of the passage to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.base.types import Passage, Span
+from core.text.analyze import QueryTerm, terms
+from core.text.snippets import merge
+
+
+def term_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> list[tuple[Span, ...]]:
+    """For each query word the places in the passage's text where one of its forms stands."""
+    places: dict[str, list[Span]] = {}
+    for term in terms(passage.text, passage.language):
+        places.setdefault(term.text, []).append(Span(term.start, term.end))
+    return [merge([s for text in word.alternatives for s in places.get(text, ())]) for word in query_terms]
+
+
+def matched_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> tuple[Span, ...]:
+    """All matched characters of the passage's text, sorted, not overlapping."""
+    return merge([span for spans in term_spans(passage, query_terms) for span in spans])

@@ -1,0 +1,252 @@
+"""The one query path: a query's text to ranked hits whose parts add up to their scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from core.base.errors import BadQuery, IndexDamaged
+from core.base.types import BM25, DENSE, Filters, Hit, Passage, Query, ScorePart, SearchResult, TermMatch, Turn
+from core.encode.encoder import QUERY, Encoder
+from core.index.dense import Floats
+from core.index.snapshot import Snapshot
+from core.search import filters as filtering
+from core.search import fuse, marks
+from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
+from core.search.standalone import standalone
+from core.store.database import known_errors
+from core.text.analyze import query_terms
+from core.text.snippets import window
+
+CHANNELS = (BM25, DENSE)
+MOST_LANGUAGES = 8
+MOST_WORDS = 256
+MOST_CHARACTERS = 20_000  # of a query that are read for words
+_CHARACTERS_A_TOKEN = 32  # no encoder sees more of a text than its tokens times this
+
+_CUT = "The query is very long: only its beginning was searched."
+_DAMAGED = "The dense index is damaged: only words were compared. It can be rebuilt from the stored text."
+_LOST = "The index is damaged and cannot be searched. It can be rebuilt from the stored text."
+_OTHER_ENCODER = "The index was made with another encoder: only words were compared until it is made again."
+
+
+@dataclass(frozen=True, slots=True)
+class MatchContext:
+    """All that an explanation of one passage's score needs.
+
+    `parts` add up to `score`, `terms` to the BM25 part's raw score. The vectors [D] are unit vectors, None
+    when the index has no dense part that fits the encoder.
+    """
+
+    query: Query
+    passage: Passage
+    score: float
+    parts: tuple[ScorePart, ...]
+    terms: tuple[TermMatch, ...]
+    query_vector: Floats | None
+    passage_vector: Floats | None
+    dense_score: float
+
+
+class Searcher:
+    """Searches one library; opens the newest generation by itself. Not for two threads at a time."""
+
+    def __init__(self, library: Path, encoder: Encoder) -> None:
+        """Raises NotALibrary, IndexDamaged."""
+        self._library = library
+        self._encoder = encoder
+        self._snapshot: Snapshot | None = None
+        self._damaged = False
+        self._languages: list[str] = []
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the last search met a damaged index file."""
+        return self._damaged
+
+    @property
+    def encoder(self) -> Encoder:
+        return self._encoder
+
+    def snapshot(self) -> Snapshot:
+        """The snapshot that queries run on, the newest one. Raises NotALibrary, IndexDamaged."""
+        if self._snapshot is None or self._snapshot.outdated():
+            self.reopen()
+        assert self._snapshot is not None
+        return self._snapshot
+
+    def reopen(self) -> None:
+        self.close()
+        self._snapshot = Snapshot.open(self._library)
+        self._languages = self._snapshot.languages()[:MOST_LANGUAGES]
+        self._damaged = False
+
+    def close(self) -> None:
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = None
+
+    def search(self, query: Query) -> SearchResult:
+        """The best `query.k` passages.
+
+        A damaged index answers with what remains (the words, or nothing): the result says so in `notice`, and
+        `damaged` is set until the index is opened again.
+
+        Raises:
+            BadQuery: no text, an unknown channel, a bad date in the filters.
+            NotALibrary, LibraryDamaged
+        """
+        _require_good(query)
+        clock = _Clock()
+        with known_errors(self._library):
+            try:
+                snapshot = self.snapshot()
+            except IndexDamaged:
+                self._damaged = True
+                return SearchResult(query, (), 0, clock.laps(), notice=_LOST)
+            clock.lap("open")
+            return self._search(snapshot, query, clock)
+
+    def _search(self, snapshot: Snapshot, query: Query, clock: _Clock) -> SearchResult:
+        allowed = filtering.allowed(snapshot.db, query.filters)
+        clock.lap("filter")
+        prepared, notices = self._prepare(snapshot, query)
+        clock.lap("encode")
+        depth = max(DEPTH, query.k)
+        try:
+            ranking = rank(snapshot, prepared, _usable(query, prepared), depth, allowed)
+        except IndexDamaged:
+            self._damaged = True
+            notices.append(_DAMAGED)
+            ranking = rank(snapshot, replace(prepared, vector=None), (BM25,), depth, allowed)
+        clock.lap("rank")
+        hits = _hits(snapshot, ranking, prepared, query.k)
+        clock.lap("fetch")
+        notice = " ".join(notices)
+        return SearchResult(query, hits, snapshot.generation.number, clock.laps(), ranking.filtered_out, notice)
+
+    def retrieve(self, question: str, history: Sequence[Turn], filters: Filters, k: int) -> SearchResult:
+        """Search for a question of a conversation; the result's `query.text` is the stand-alone question.
+
+        Raises as `search`.
+        """
+        return self.search(Query(standalone(question, history), k=k, filters=filters))
+
+    def ranking(self, query: Query, depth: int) -> Ranking:
+        """The candidates of a query without their texts, for evaluation. Raises as `search`."""
+        _require_good(query)
+        snapshot = self.snapshot()
+        prepared, _ = self._prepare(snapshot, query)
+        allowed = filtering.allowed(snapshot.db, query.filters)
+        return rank(snapshot, prepared, _usable(query, prepared), depth, allowed)
+
+    def context(self, query: Query, passage_id: int) -> MatchContext:
+        """How `passage_id` scores for `query`, whether or not the search returned it.
+
+        Raises:
+            NotFound: the passage is not in the index.
+            BadQuery, NotALibrary, LibraryDamaged
+        """
+        _require_good(query)
+        with known_errors(self._library):
+            return self._context(self.snapshot(), query, passage_id)
+
+    def _context(self, snapshot: Snapshot, query: Query, passage_id: int) -> MatchContext:
+        # the vectors are wanted even where the score has no dense part
+        prepared, _ = self._prepare(snapshot, replace(query, channels=CHANNELS))
+        channels = _usable(query, prepared)
+        allowed = filtering.allowed(snapshot.db, query.filters)
+        ranking = rank(snapshot, prepared, channels, max(DEPTH, query.k), allowed)
+        parts = _parts(ranking, scores_of(snapshot, prepared, channels, passage_id), passage_id)
+        passage = snapshot.passages([passage_id])[passage_id]
+        vector, dense_score = None, 0.0
+        if prepared.vector is not None:
+            vector = snapshot.vector(passage_id)
+            dense_score = float(snapshot.dense_scores(prepared.vector, np.array([passage_id]))[0])
+        score = fuse.total([part.contribution for part in parts])
+        terms = _term_matches(snapshot, prepared, passage)
+        return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score)
+
+    def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
+        """Words and vector of the query, and what the person should know of them."""
+        words = query_terms(query.text[:MOST_CHARACTERS], self._languages, limit=MOST_WORDS)
+        notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(words) == MOST_WORDS else []
+        vector = None
+        if DENSE in query.channels and snapshot.generation.segments:
+            if snapshot.generation.encoder == self._encoder.id:
+                seen = query.text[: _CHARACTERS_A_TOKEN * self._encoder.max_tokens]
+                vector = self._encoder.encode([seen], kind=QUERY)[0]
+            else:
+                notices.append(_OTHER_ENCODER)
+        return Prepared(tuple(words), vector, query.weights), notices
+
+
+class _Clock:
+    """Milliseconds per stage."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self._laps[stage] = round(1000 * (now - self._last), 3)
+        self._last = now
+
+    def laps(self) -> dict[str, float]:
+        return {**self._laps, "total": round(1000 * (self._last - self._start), 3)}
+
+
+def _require_good(query: Query) -> None:
+    if not query.text.strip():
+        raise BadQuery("The query is empty.", "Type one or more words.")
+    unknown = [channel for channel in query.channels if channel not in CHANNELS]
+    if unknown or not query.channels:
+        raise BadQuery(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(CHANNELS)}.")
+
+
+def _usable(query: Query, prepared: Prepared) -> tuple[str, ...]:
+    """The query's channels that can be scored; words alone when none of them can."""
+    channels = tuple(c for c in dict.fromkeys(query.channels) if c != DENSE or prepared.vector is not None)
+    return channels or (BM25,)
+
+
+def _hits(snapshot: Snapshot, ranking: Ranking, prepared: Prepared, k: int) -> tuple[Hit, ...]:
+    ids = ranking.ids[: max(k, 0)].tolist()
+    found = snapshot.passages(ids)
+    hits: list[Hit] = []
+    for place, passage_id in enumerate(ids):
+        passage = found.get(passage_id)
+        if passage is None:  # deleted since the snapshot was opened
+            continue
+        parts = _parts(ranking, {c: float(s[place]) for c, s in ranking.scores.items()}, passage_id)
+        spans = marks.matched_spans(passage, prepared.terms)
+        score = fuse.total([part.contribution for part in parts])
+        hits.append(Hit(len(hits) + 1, passage, score, parts, spans, window(passage.text, spans)))
+    return tuple(hits)
+
+
+def _parts(ranking: Ranking, scores: dict[str, float], passage_id: int) -> tuple[ScorePart, ...]:
+    return tuple(
+        ScorePart(channel, score, ranking.ranks[channel].get(passage_id), ranking.scales[channel].weight, part)
+        for (channel, score), part in zip(
+            scores.items(), fuse.contributions(scores, ranking.scales).values(), strict=True
+        )
+    )
+
+
+def _term_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
+    """The query words that the passage is found by: in its text, or in its title and headings (no spans)."""
+    ordinal = int(snapshot.ordinals(np.array([passage.id]))[0])
+    spans = marks.term_spans(passage, prepared.terms)
+    found = []
+    for word, places in zip(prepared.terms, spans, strict=True):
+        ordinals, weights = snapshot.term_scores(BM25, word)
+        at = int(np.searchsorted(ordinals, ordinal))
+        if at < len(ordinals) and ordinals[at] == ordinal:
+            found.append(TermMatch(word.text, float(weights[at]), places))
+    return tuple(sorted(found, key=lambda match: -match.weight))
