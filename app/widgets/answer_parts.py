@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.i18n import plural, tr
 from app.widgets.hit_model import name_of_citation
 from app.widgets.page_offsets import one_line
-from app.widgets.why_figures import count
 from core.base.types import Answer, AnswerMode, AnswerSentence, Citation, Support
 
 
@@ -51,7 +51,7 @@ def sources(answer: Answer) -> dict[int, list[Citation]]:
 
 def place(citation: Citation) -> str:
     """Document and page in one line."""
-    page = f", page {citation.page}" if citation.page is not None else ""
+    page = tr(", page {n}", n=citation.page) if citation.page is not None else ""
     external = f" ({citation.external_id})" if citation.external_id else ""
     return one_line(f"{name_of_citation(citation)}{external}{page}")
 
@@ -59,27 +59,36 @@ def place(citation: Citation) -> str:
 def mode_text(answer: Answer) -> str:
     """How the answer was made, in plain words."""
     if answer.mode is AnswerMode.ABSTAINED:
-        return "Your documents do not say."
+        return tr("Your documents do not say.")
     if answer.mode is AnswerMode.EXTRACTIVE:
-        return "Quoted from your documents"
-    model = f" ({answer.model})" if answer.model else ""
-    return f"Written by the local model{model}, checked against your documents"
+        return tr("Quoted from your documents")
+    if not answer.model:
+        return tr("Written by the local model, checked against your documents")
+    return tr("Written by the local model {model}, checked against your documents", model=answer.model)
 
 
 def left_out_text(answer: Answer) -> str:
     """The sentence about what was left out; empty when nothing was."""
     number = len(left_out(answer))
-    return f"{count(number, 'sentence', 'sentences')} left out: no support in your documents" if number else ""
+    one, many = (
+        "{n} sentence left out: no support in your documents",
+        "{n} sentences left out: no support in your documents",
+    )
+    return plural(number, one, many) if number else ""
 
 
 def copy_text(answer: Answer) -> str:
     """Question, answer with markers, and its sources, as plain text for the clipboard."""
     if answer.mode is AnswerMode.ABSTAINED:
         near = [f"- {place(c)}: “{one_line(c.quote).strip()}”" for c in answer.near_misses]
-        return "\n".join([answer.question, "", mode_text(answer), *(["", "Nearest passages:"] if near else []), *near])
+        return "\n".join(
+            [answer.question, "", mode_text(answer), *(["", tr("Nearest passages:")] if near else []), *near]
+        )
     body = [f"{p.text}{''.join(f' [{c.marker}]' for c in p.citations)}" for p in pieces(answer)]
     joined = ("\n" if answer.mode is AnswerMode.EXTRACTIVE else " ").join(body)
     lines = [
-        f"[{marker}] {place(c)}: “{one_line(c.quote).strip()}”" for marker, places in sources(answer).items() for c in places
+        f"[{marker}] {place(c)}: “{one_line(c.quote).strip()}”"
+        for marker, places in sources(answer).items()
+        for c in places
     ]
     return "\n".join([answer.question, "", joined, "", *lines])

@@ -1,14 +1,12 @@
-"""The channels of the search in plain words and in their colours."""
+"""The channels of the search in plain words and in their tones."""
 
 from __future__ import annotations
 
-from PySide6.QtGui import QColor
-
-from app.widgets.page_colours import Colours
+from app.i18n import tr
 from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK
 
 _NAMES = {
-    BM25: "words", DENSE: "meaning", LEXICAL: "learned words", MULTI: "word by word", CONCEPT: "concepts",
+    DENSE: "meaning", BM25: "words", LEXICAL: "learned words", MULTI: "word by word", CONCEPT: "concepts",
     RERANK: "close reading",
 }  # fmt: skip
 _LONG = {
@@ -18,14 +16,14 @@ _LONG = {
 
 
 def channel_name(channel: str) -> str:
-    return _NAMES.get(channel, channel)
+    return tr(_NAMES.get(channel, channel))
 
 
 def channel_title(channel: str) -> str:
-    return _LONG.get(channel, channel)
+    return tr(_LONG.get(channel, channel))
 
 
-def channel_colour(colours: Colours, channel: str) -> QColor:
-    """The same colour wherever a channel is drawn."""
+def channel_tone(channel: str) -> str:
+    """The colour of the theme that stands for a channel wherever it is drawn."""
     order = list(_NAMES)
-    return colours.series(order.index(channel) if channel in order else len(order))
+    return f"series_{order.index(channel) % 6 + 1}" if channel in order else "muted"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import QDateEdit, QDialog, QDialogButtonBox, QFormLayout, QWidget
 
+from app.i18n import tr
+
 
 class DateDialog(QDialog):
     """Sends `chosen(after, before)` as ISO dates when the person accepts."""
@@ -13,17 +15,17 @@ class DateDialog(QDialog):
 
     def __init__(self, after: str, before: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Changed between")
+        self.setWindowTitle(tr("Changed between"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         today = QDate.currentDate()
-        self._after = self._edit(QDate.fromString(after, Qt.DateFormat.ISODate), today.addYears(-1), "From")
-        self._before = self._edit(QDate.fromString(before, Qt.DateFormat.ISODate), today, "To")
+        self._after = self._edit(QDate.fromString(after, Qt.DateFormat.ISODate), today.addYears(-1), tr("From"))
+        self._before = self._edit(QDate.fromString(before, Qt.DateFormat.ISODate), today, tr("To"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         form = QFormLayout(self)
-        form.addRow("&From", self._after)
-        form.addRow("&To", self._before)
+        form.addRow(tr("&From"), self._after)
+        form.addRow(tr("&To"), self._before)
         form.addRow(buttons)
 
     def _edit(self, date: QDate, default: QDate, name: str) -> QDateEdit:

@@ -6,9 +6,9 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF,
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.widgets.hit_channels import channel_colour, channel_name
+from app.theme import colours
+from app.widgets.hit_channels import channel_name, channel_tone
 from app.widgets.hit_model import HIT, name_of, place_of, snippet_of
-from app.widgets.page_colours import Colours
 from app.widgets.page_offsets import Utf16
 from app.widgets.why_bar import Segment, draw_bar
 from core.base.types import Hit, ScorePart, Span
@@ -19,8 +19,8 @@ BAR_WIDTH = 92
 BAR_HEIGHT = 6
 
 
-def bar_segments(parts: tuple[ScorePart, ...], colours: Colours) -> list[Segment]:
-    return [Segment(channel_name(p.channel), p.contribution, channel_colour(colours, p.channel)) for p in parts]
+def bar_segments(parts: tuple[ScorePart, ...]) -> list[Segment]:
+    return [Segment(channel_name(p.channel), p.contribution, channel_tone(p.channel)) for p in parts]
 
 
 def found_by(parts: tuple[ScorePart, ...]) -> str:
@@ -32,9 +32,8 @@ def found_by(parts: tuple[ScorePart, ...]) -> str:
 class HitDelegate(QStyledItemDelegate):
     """Rows of one height, so that a list of thousands stays light."""
 
-    def __init__(self, colours: Colours, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._colours = colours
         self.best = 1.0  # the score whose bar is full
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -66,14 +65,14 @@ class HitDelegate(QStyledItemDelegate):
         return QFontMetricsF(title), QFontMetricsF(small), base
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
-        colours, rect = self._colours, option.rect
+        c, rect = colours(), option.rect
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
         if chosen or hover:
-            painter.fillRect(rect, colours.selected if chosen else colours.hover)
+            painter.fillRect(rect, c.colour("accent_soft" if chosen else "hover"))
         if chosen:
-            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), colours.accent)
-        painter.fillRect(QRect(rect.left() + PAD, rect.bottom(), rect.width() - 2 * PAD, 1), colours.border)
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), c.colour("accent"))
+        painter.fillRect(QRect(rect.left() + PAD, rect.bottom(), rect.width() - 2 * PAD, 1), c.colour("border"))
 
     def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, hit: Hit) -> None:
         title, small, _ = self._fonts(option.font)
@@ -81,16 +80,16 @@ class HitDelegate(QStyledItemDelegate):
         side = max(float(BAR_WIDTH), small.horizontalAdvance(found)) + 12
         top = QRectF(area.left(), area.top(), area.width() - side, title.lineSpacing())
         painter.setFont(self._title_font)
-        painter.setPen(self._colours.text)
+        painter.setPen(colours().colour("text"))
         painter.drawText(top, 0, title.elidedText(name_of(hit.passage), Qt.TextElideMode.ElideMiddle, top.width()))
         below = QRectF(area.left(), top.bottom(), area.width() - side, small.lineSpacing())
         painter.setFont(self._small_font)
-        painter.setPen(self._colours.muted)
+        painter.setPen(colours().colour("muted"))
         painter.drawText(below, 0, small.elidedText(place_of(hit.passage), Qt.TextElideMode.ElideRight, below.width()))
         right = QRectF(area.right() - side, below.top(), side, below.height())
         painter.drawText(right, int(Qt.AlignmentFlag.AlignRight), found)
         bar = QRectF(area.right() - BAR_WIDTH + 1, top.center().y() - BAR_HEIGHT / 2, BAR_WIDTH, BAR_HEIGHT)
-        draw_bar(painter, bar, bar_segments(hit.parts, self._colours), self._whole(hit), self._colours.track)
+        draw_bar(painter, bar, bar_segments(hit.parts), self._whole(hit))
 
     def _whole(self, hit: Hit) -> float:
         """What a full bar stands for: the raised parts of the best hit, never less than this one's."""
@@ -101,7 +100,7 @@ class HitDelegate(QStyledItemDelegate):
         text, spans = snippet_of(hit)
         top = area.top() + title.lineSpacing() + small.lineSpacing() + 6
         layout = self._layout(text, spans, body, area.width())
-        painter.setPen(self._colours.text)
+        painter.setPen(colours().colour("text"))
         layout.draw(painter, QPointF(area.left(), top))
 
     def _layout(self, text: str, spans: list[Span], font: QFont, width: float) -> QTextLayout:
@@ -139,8 +138,8 @@ class HitDelegate(QStyledItemDelegate):
     def _marks(self, text: str, spans: list[Span]) -> list[QTextLayout.FormatRange]:
         units = Utf16(text)
         look = QTextCharFormat()
-        look.setBackground(self._colours.mark)
-        look.setForeground(self._colours.mark_text)
+        look.setBackground(colours().colour("mark"))
+        look.setForeground(colours().colour("on_mark"))
         ranges = []
         for span in spans:
             part = QTextLayout.FormatRange()

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 from PySide6.QtCore import QDate, QLocale, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
 
+from app.i18n import grouped, plural, tr
+from app.widgets.buttons import Button, Chip
 from app.widgets.hit_dates import DateDialog
+from app.widgets.labels import Label
 from app.widgets.page_offsets import one_line
-from app.widgets.why_figures import count
 from core.base.types import Filters
 
 Facets = Mapping[str, Sequence[tuple[str, int]]]
 
+_OFFICE = "application/vnd.openxmlformats-officedocument."
 TYPE_NAMES = {
-    "application/pdf": "PDF", "text/html": "Web page", "text/markdown": "Markdown", "text/plain": "Text",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word", "application/x-ndjson": "JSON Lines",
-    "application/jsonl": "JSON Lines", "application/xhtml+xml": "Web page",
-}  # fmt: skip
+    "application/pdf": "PDF",
+    f"{_OFFICE}wordprocessingml.document": "Word",
+    "text/html": "Web page",
+    "application/xhtml+xml": "Web page",
+    "text/markdown": "Markdown",
+    "text/plain": "Text",
+    "application/x-ndjson": "JSON Lines",
+    "application/jsonl": "JSON Lines",
+}
 FIELDS = {"folders": "Folder", "types": "Type", "languages": "Language", "dates": "Date", "tags": "Tag"}
 PERIODS = {"Last 7 days": 7, "Last 30 days": 30, "Last 12 months": 365}
 LONGEST = 42
@@ -29,7 +38,7 @@ LONGEST = 42
 def value_name(field: str, value: str) -> str:
     """A filter's value in plain words."""
     if field == "types":
-        return TYPE_NAMES.get(value, value)
+        return tr(TYPE_NAMES.get(value, value))
     if field == "languages":
         language = QLocale.codeToLanguage(value)
         return value if language is QLocale.Language.AnyLanguage else QLocale.languageToString(language)
@@ -42,6 +51,11 @@ def shorten(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest // 2 - 1) :]}"
 
 
+def _with(filters: Filters, field: str, values: tuple[str, ...]) -> Filters:
+    changes: dict[str, Any] = {field: values}
+    return replace(filters, **changes)
+
+
 class FilterBar(QWidget):
     """Holds the current `Filters`; `changed` is sent when the person changes them."""
 
@@ -52,13 +66,8 @@ class FilterBar(QWidget):
         self._facets = facets
         self._filters = Filters()
         self._chips = {field: self._chip(field) for field in FIELDS}
-        self._removed = QLabel(self)
-        self._removed.setProperty("role", "muted")
-        self._clear = QToolButton(self)
-        self._clear.setText("Clear filters")
-        self._clear.setAccessibleName("Clear filters")
-        self._clear.setProperty("role", "link")
-        self._clear.clicked.connect(lambda: self.choose(Filters()))
+        self._removed = Label("", "small")
+        self._clear = Button(tr("Clear filters"), "link", "", lambda: self.choose(Filters()))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -85,16 +94,13 @@ class FilterBar(QWidget):
 
     def show_removed(self, number: int) -> None:
         """Say how many passages only the filters kept away."""
-        passages = count(number, "passage", "passages")
-        self._removed.setText(f"{passages} hidden by filters" if number and self._filters else "")
+        text = plural(number, "{n} passage hidden by filters", "{n} passages hidden by filters")
+        self._removed.setText(text if number and self._filters else "")
 
-    def _chip(self, field: str) -> QToolButton:
-        chip = QToolButton(self)
-        chip.setProperty("role", "chip")
-        chip.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    def _chip(self, field: str) -> Chip:
+        chip = Chip("", parent=self)
         menu = QMenu(chip)
+        menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(lambda: self._fill(field, menu))
         chip.setMenu(menu)
         return chip
@@ -102,13 +108,11 @@ class FilterBar(QWidget):
     def _refresh(self) -> None:
         for field, chip in self._chips.items():
             text = self._chosen_text(field)
-            label = f"{FIELDS[field]}: {shorten(text)}" if text else FIELDS[field]
-            chip.setText(label)
+            label = f"{tr(FIELDS[field])}: {shorten(text)}" if text else tr(FIELDS[field])
+            chip.setText(label.replace("&", "&&") + " ▾")
             chip.setToolTip(text)
-            chip.setAccessibleName(f"Filter by {FIELDS[field].lower()}" + (f", now {text}" if text else ""))
-            chip.setProperty("chosen", bool(text))
-            chip.style().unpolish(chip)
-            chip.style().polish(chip)
+            chip.setAccessibleName(f"{tr('Filter')}: {tr(FIELDS[field])}" + (f", {text}" if text else ""))
+            chip.setChecked(bool(text))
         self._clear.setVisible(bool(self._filters))
         if not self._filters:
             self._removed.clear()
@@ -117,8 +121,8 @@ class FilterBar(QWidget):
         if field == "dates":
             after, before = self._filters.after, self._filters.before
             if after and before:
-                return f"{after} to {before}"
-            return f"since {after}" if after else f"until {before}" if before else ""
+                return f"{after} – {before}"
+            return tr("since {day}", day=after) if after else tr("until {day}", day=before) if before else ""
         return ", ".join(value_name(field, value) for value in getattr(self._filters, field))
 
     def _fill(self, field: str, menu: QMenu) -> None:
@@ -131,33 +135,33 @@ class FilterBar(QWidget):
         offered += [(value, 0) for value in chosen if value not in {v for v, _ in offered}]
         for value, number in offered:
             label = shorten(value_name(field, value)).replace("&", "&&")
-            action = menu.addAction(f"{label}\t{number}" if number else label)
+            action = menu.addAction(f"{label}\t{grouped(number)}" if number else label)
             action.setToolTip(value)
             action.setCheckable(True)
             action.setChecked(value in chosen)
             action.triggered.connect(lambda on, v=value: self._toggle(field, v, on))
         if field == "folders":
             menu.addSeparator()
-            menu.addAction("Another folder…").triggered.connect(self._ask_folder)
+            menu.addAction(tr("Another folder…")).triggered.connect(self._ask_folder)
         elif not offered:
-            menu.addAction(f"No {FIELDS[field].lower()}s in this library").setEnabled(False)
+            menu.addAction(tr("None in this library")).setEnabled(False)
 
     def _toggle(self, field: str, value: str, on: bool) -> None:
         kept = tuple(v for v in getattr(self._filters, field) if v != value)
-        self.choose(replace(self._filters, **{field: (*kept, value) if on else kept}))
+        self.choose(_with(self._filters, field, (*kept, value) if on else kept))
 
     def _ask_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Search only in this folder")
+        folder = QFileDialog.getExistingDirectory(self, tr("Search only in this folder"))
         if folder:
             self._toggle("folders", folder, True)
 
     def _fill_dates(self, menu: QMenu) -> None:
-        menu.addAction("Any time").triggered.connect(lambda: self._set_dates("", ""))
+        menu.addAction(tr("Any time")).triggered.connect(lambda: self._set_dates("", ""))
         for label, days in PERIODS.items():
             start = QDate.currentDate().addDays(-days).toString(Qt.DateFormat.ISODate)
-            menu.addAction(label).triggered.connect(lambda _on=False, after=start: self._set_dates(after, ""))
+            menu.addAction(tr(label)).triggered.connect(lambda _on=False, after=start: self._set_dates(after, ""))
         menu.addSeparator()
-        menu.addAction("Between…").triggered.connect(self._ask_dates)
+        menu.addAction(tr("Between…")).triggered.connect(self._ask_dates)
 
     def _set_dates(self, after: str, before: str) -> None:
         self.choose(replace(self._filters, after=after, before=before))

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.i18n import tr
 from app.widgets.page_offsets import one_line, shown
 from core.base.types import Citation, Document, Hit, Passage, Span
 
@@ -23,10 +24,12 @@ def name_of_citation(citation: Citation) -> str:
 
 
 def pages_text(first: int | None, last: int | None) -> str:
-    """"page 3", "pages 3–4", or nothing for formats without pages."""
+    """ "page 3", "pages 3–4", or nothing for formats without pages."""
     if first is None:
         return ""
-    return f"page {first}" if last in (None, first) else f"pages {first}–{last}"
+    if last in (None, first):
+        return tr("page {n}", n=first)
+    return tr("pages {first}–{last}", first=first, last=last)
 
 
 def place_of(passage: Passage) -> str:

@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSHOWN = re.compile("[\ud800-\udfff\0\ufdd0\ufdd1]")  # lone surrogates, null, what Qt keeps for itself
+_BREAKS = str.maketrans("\r\f\v\u2029", "    ")  # Qt would start a new paragraph (or show a box)
 
 
 class Utf16:
@@ -26,10 +27,10 @@ class Utf16:
 
 
 def shown(text: str) -> str:
-    """`text` as a widget can hold it, of equal length: lone surrogates and null characters replaced."""
-    return _LONE_SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
+    """`text` as a widget can hold it, of equal length: the only line break left is the line feed."""
+    return _UNSHOWN.sub("\ufffd", text).translate(_BREAKS)
 
 
 def one_line(text: str) -> str:
     """`text` with each control or line break character as one space, so that offsets stay valid."""
-    return "".join(" " if c.isspace() or not c.isprintable() and ord(c) < 32 else c for c in shown(text))
+    return "".join(" " if c.isspace() or (not c.isprintable() and ord(c) < 32) else c for c in shown(text))

@@ -40,7 +40,9 @@ def around(text: str, offset: int) -> Window:
 
 def after(text: str, window: Window) -> Window:
     """What to load below `window`; empty at the end of the text."""
-    return Window(window.end, line_end(text, min(len(text), window.end + STEP)) if window.end < len(text) else window.end)
+    return Window(
+        window.end, line_end(text, min(len(text), window.end + STEP)) if window.end < len(text) else window.end
+    )
 
 
 def before(text: str, window: Window) -> Window:

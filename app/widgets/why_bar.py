@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPainterPath
+from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.theme import colours
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a bar: what it is, how much, in which colour; `open_` parts are hatched."""
+    """A part of a bar: what it is, how much, in which colour of the theme; `open_` parts are hatched."""
 
     label: str
     value: float
-    colour: QColor
+    tone: str
     open_: bool = False
 
 
-def draw_bar(painter: QPainter, rect: QRectF, segments: Sequence[Segment], whole: float, track: QColor) -> None:
+def draw_bar(painter: QPainter, rect: QRectF, segments: Sequence[Segment], whole: float) -> None:
     """Draw the positive segments, scaled so that `whole` fills `rect`. Nothing is drawn for what pulls down."""
+    track = colours().colour("neutral_soft")
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     clip = QPainterPath()
@@ -40,15 +43,16 @@ def draw_bar(painter: QPainter, rect: QRectF, segments: Sequence[Segment], whole
 
 
 def _brush(segment: Segment) -> QBrush:
-    return QBrush(segment.colour, Qt.BrushStyle.BDiagPattern if segment.open_ else Qt.BrushStyle.SolidPattern)
+    return QBrush(
+        colours().colour(segment.tone), Qt.BrushStyle.BDiagPattern if segment.open_ else Qt.BrushStyle.SolidPattern
+    )
 
 
 class Bar(QWidget):
-    """One bar as a widget. `track` is asked at each paint, so that a change of theme is seen."""
+    """One bar as a widget."""
 
-    def __init__(self, track: Callable[[], QColor], height: int = 10, parent: QWidget | None = None) -> None:
+    def __init__(self, height: int = 10, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._track = track
         self._height = height
         self._segments: tuple[Segment, ...] = ()
         self._whole = 0.0
@@ -74,5 +78,4 @@ class Bar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        draw_bar(painter, QRectF(self.rect()), self._segments, self._whole, self._track())
-
+        draw_bar(painter, QRectF(self.rect()), self._segments, self._whole)

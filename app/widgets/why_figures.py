@@ -36,8 +36,3 @@ def percent(share: float) -> str:
     if 0 < abs(share) < 0.005:
         return "under 1 %"
     return f"{round(share * 100)} %".replace("-", "\N{MINUS SIGN}")
-
-
-def count(number: int, one: str, many: str) -> str:
-    """"1 passage", "12 passages"."""
-    return f"{number:,} {one if number == 1 else many}".replace(",", "\N{NARROW NO-BREAK SPACE}")

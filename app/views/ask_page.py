@@ -1,0 +1,233 @@
+"""The Ask page: a conversation about the documents, with answers that say what they rest on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.context import Context, Place
+from app.i18n import tr
+from app.views.ask_conversation import ConversationView
+from app.views.ask_flow import AskFlow
+from app.views.ask_history import HistoryList
+from app.views.ask_question import Question
+from app.views.why_panel import WhyPanel
+from app.widgets.answer_announce import announce
+from app.widgets.answer_box import QuestionBox
+from app.widgets.answer_parts import mode_text
+from app.widgets.answer_turn import TurnView
+from app.widgets.buttons import Button
+from app.widgets.empty_state import EmptyState
+from app.widgets.hit_filters import FilterBar
+from app.widgets.page import Page
+from core.base.errors import KnownError
+from core.base.types import Answer, Citation, Filters, Query, SearchResult, Span
+
+WIDEST = 860  # a line of an answer stays readable
+NARROW = 900  # below this width the reason takes the place of the list of conversations
+NARROWER = 640  # below this one it takes the place of the conversation, too
+
+
+class AskPage(Page):
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self._conversation: int | None = None
+        self._flow = AskFlow(context.engine, self)
+        self._build()
+        self._lay_out()
+        self._connect()
+        self.history.load()
+        self._state()
+
+    # what the window asks of a page
+
+    def show_target(self, target: Any) -> None:
+        question = target if isinstance(target, Question) else Question(str(target or ""))
+        if question.text:
+            self.filters.set_filters(question.filters)
+            self._flow.stop()
+            self.ask(question.text)
+        self.focus_search()
+
+    def focus_search(self) -> None:
+        self.box.take_focus()
+
+    def escape(self) -> bool:
+        if self._flow.busy:
+            self._flow.stop()
+            return True
+        if self.why.isVisible():
+            self._close_why()
+            return True
+        return False
+
+    def close_page(self) -> None:
+        self._flow.drop()
+        self.why.stop()
+
+    # layout
+
+    def _build(self) -> None:
+        self.history = HistoryList(self.context.library)
+        self.conversation = ConversationView()
+        self.filters = FilterBar(self.context.library.facets)
+        self.box = QuestionBox()
+        self.why = WhyPanel(self.context)
+        self.why.hide()
+        add = Button(tr("Add documents"), "primary", "folder-add", lambda: self.context.navigate("library", None))
+        stays = tr("Add a folder first. It is read on this computer and stays on it.")
+        self.nothing_yet = EmptyState("library", tr("Nothing to ask yet"), stays, (add,))
+        sources = tr(
+            "Answers come from your documents only, with their sources. Follow-up questions know the conversation."
+        )
+        self.start = EmptyState("ask", tr("Ask your documents"), sources)
+        self._stack = QStackedWidget()
+        for page in (self.conversation, self.nothing_yet, self.start):
+            self._stack.addWidget(page)
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        inner.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(self._stack, 1)
+        column.addWidget(self.filters)
+        column.addWidget(self.box)
+        self._middle = QWidget()
+        centred = QHBoxLayout(self._middle)
+        centred.setContentsMargins(14, 0, 14, 0)
+        centred.addWidget(inner, 1)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(8)
+        for part in (self.history, self._middle, self.why):
+            self._split.addWidget(part)
+        self._split.setStretchFactor(1, 1)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(16, 20, 16, 16)
+        outer.addWidget(self._split)
+
+    def _connect(self) -> None:
+        self.box.asked.connect(self.ask)
+        self.box.stopped.connect(self._flow.stop)
+        self.history.opened.connect(self.open_conversation)
+        self.history.fresh.connect(self.new_conversation)
+        self.history.deleted.connect(lambda gone: self.new_conversation() if gone == self._conversation else None)
+        self.conversation.opened.connect(self._open)
+        self.conversation.why.connect(self._why)
+        self.conversation.retry.connect(self._retry)
+        self.why.closed.connect(self._close_why)
+        self._flow.found.connect(self._found)
+        self._flow.drafted.connect(lambda answer: self.conversation.turns[-1].show_draft(answer))
+        self._flow.token.connect(lambda token: self.conversation.turns[-1].add_token(token))
+        self._flow.answered.connect(self._answered)
+        self._flow.failed.connect(self._failed)
+        self._flow.stopped.connect(self._stopped)
+        self.context.engine.changed.connect(lambda _: self._state())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        why = self.why.isVisibleTo(self)
+        self.history.setVisible(self.width() >= (NARROW + 300 if why else NARROW - 200))
+        self._middle.setVisible(not (why and self.width() < NARROWER))
+
+    def _state(self) -> None:
+        """What stands where the conversation will be."""
+        if self.conversation.turns:
+            self._stack.setCurrentWidget(self.conversation)
+        else:
+            self._stack.setCurrentWidget(self.start if self.context.library.passage_count() else self.nothing_yet)
+
+    # conversations
+
+    def new_conversation(self) -> None:
+        self._flow.stop()
+        self._conversation = None
+        self.conversation.clear()
+        self.history.mark(None)
+        self._state()
+        self.focus_search()
+
+    def open_conversation(self, conversation_id: int) -> None:
+        if conversation_id == self._conversation:
+            return
+        self._flow.stop()
+        self._conversation = conversation_id
+        self.conversation.show_stored(self.context.library.turns(conversation_id))
+        self._state()
+
+    # a question and its answer
+
+    def ask(self, question: str) -> None:
+        if self._flow.busy:
+            return
+        history = self.conversation.history()
+        self.conversation.add(question)
+        self._state()
+        self.box.show_running(True)
+        self._flow.start(question, history, self.filters.filters(), self.box.mode)
+
+    def _retry(self, turn: TurnView) -> None:
+        if not self._flow.busy:
+            self.conversation.drop(turn)
+            self.ask(turn.question)
+
+    def _found(self, result: SearchResult) -> None:
+        self.filters.show_removed(result.filtered_out)
+        self.conversation.turns[-1].show_found(result)
+
+    def _answered(self, answer: Answer) -> None:
+        turn = self.conversation.turns[-1]
+        turn.show_answer(answer)
+        self.box.show_running(False)
+        self.conversation.settle()
+        announce(self, f"{mode_text(answer)}. {answer.text}")
+        self._keep(turn, answer)
+
+    def _keep(self, turn: TurnView, answer: Answer) -> None:
+        try:
+            self._conversation = self.context.library.save_turn(self._conversation, turn.search_text, answer)
+        except KnownError as error:  # the answer is there and stays; only keeping it failed
+            self.context.notifications.error(error)
+            return
+        self.history.load(self._conversation)
+
+    def _failed(self, error: Any) -> None:
+        self.conversation.turns[-1].show_error(error)
+        self.box.show_running(False)
+        announce(self, str(error))
+
+    def _stopped(self) -> None:
+        turn = self.conversation.turns[-1]
+        turn.show_stopped()
+        self.box.show_running(False)
+        announce(self, tr("Stopped"))
+        if turn.answer is not None:
+            self._keep(turn, turn.answer)
+
+    # from a citation onwards
+
+    def _open(self, _turn: TurnView, citation: Citation) -> None:
+        place = Place(citation.document_id, citation.page, (Span(citation.start, citation.end),))
+        self.context.navigate("document", place)
+
+    def _why(self, turn: TurnView, citation: Citation) -> None:
+        opened = not self.why.isVisible()
+        self.why.show()
+        self._fit()
+        if opened:
+            sizes = self._split.sizes()
+            self._split.setSizes([sizes[0], max(320, sum(sizes[1:]) - 380), 380])
+        self.why.ask(Query(turn.search_text, filters=Filters()), citation.passage_id)
+
+    def _close_why(self) -> None:
+        self.why.stop()
+        self.why.hide()
+        self._fit()

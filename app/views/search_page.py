@@ -1,0 +1,207 @@
+"""The Search page: one box, results as one types, filters, and the reason for every match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from app.context import Context, Place
+from app.i18n import tr
+from app.views.ask_question import Question
+from app.views.search_results import SearchResults
+from app.views.why_panel import WhyPanel
+from app.widgets.hit_filters import FilterBar
+from app.widgets.page import Page
+from app.widgets.page_latest import Latest
+from app.widgets.search_box import SearchBox
+from core.base.types import Filters, Hit, Query, SearchResult, Span
+from core.worker.protocol import SEARCH
+
+FIRST = 20  # hits of a new search
+MORE = 40  # further ones each time
+LONGEST = 120_000  # characters that the box takes; the engine refuses what is too long, with its reason
+NARROW = 760  # below this width the reason takes the place of the results
+
+
+class SearchPage(Page):
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self._query = Query("", k=FIRST)
+        self._latest = Latest(context.engine, self)
+        self._latest.result.connect(self._show)
+        self._latest.failed.connect(self._fail)
+        self._build()
+        context.engine.changed.connect(self._library_changed)
+        self._state()
+
+    # what the window asks of a page
+
+    def show_target(self, target: Any) -> None:
+        if isinstance(target, str) and target:
+            self.box.setText(target)
+            self._search(again=True)
+        self.focus_search()
+
+    def focus_search(self) -> None:
+        self.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.box.selectAll()
+
+    def escape(self) -> bool:
+        if self.why.isVisible():
+            self._close_why()
+            return True
+        if not self.box.hasFocus():
+            self.focus_search()
+            return True
+        return False
+
+    def close_page(self) -> None:
+        self._latest.drop()
+        self.why.stop()
+
+    # layout
+
+    def _build(self) -> None:
+        self.box = SearchBox(tr("Search your documents"), kind="hero", rest_ms=150)
+        self.box.setMaxLength(LONGEST)
+        self.box.settled.connect(lambda _: self._search())
+        self.box.returnPressed.connect(self._entered)
+        self.box.installEventFilter(self)
+        self.filters = FilterBar(self.context.library.facets)
+        self.filters.changed.connect(lambda: self._search(again=True))
+        self.results = SearchResults(self.context)
+        self.results.list.opened.connect(self._open)
+        self.results.list.why.connect(self._why)
+        self.results.list.left.connect(self.focus_search)
+        self.results.list.chosen.connect(self._follow)
+        self.results.more.connect(self._more)
+        self.results.ask.connect(self._ask)
+        self.results.clear_filters.connect(lambda: self.filters.choose(Filters()))
+        self.results.retry.connect(lambda: self._search(again=True))
+        self.why = WhyPanel(self.context)
+        self.why.closed.connect(self._close_why)
+        self.why.hide()
+        self._lay_out()
+        QShortcut(Qt.Key.Key_I | Qt.KeyboardModifier.ControlModifier, self, self._why_current)
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        for part in (self.box, self.filters):
+            column.addWidget(part)
+        column.addWidget(self.results, 1)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(8)
+        self._split.addWidget(left)
+        self._split.addWidget(self.why)
+        self._split.setStretchFactor(0, 1)
+        self._left = left
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(24, 20, 24, 16)
+        outer.addWidget(self._split)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """On a narrow page the reason takes the place of the results."""
+        self._left.setVisible(not (self.why.isVisibleTo(self) and self.width() < NARROW))
+
+    # searching
+
+    def _search(self, *, again: bool = False) -> None:
+        text, filters = self.box.text().strip(), self.filters.filters()
+        query = Query(text, k=FIRST, filters=filters)
+        if not again and replace(query, k=self._query.k) == self._query and text:
+            return
+        self._query = query
+        if not text:
+            self._latest.drop()
+            self._state()
+            return
+        self._run()
+
+    def _run(self) -> None:
+        self.results.show_busy()
+        self._latest.start(SEARCH, "search", {"query": self._query})
+
+    def _more(self) -> None:
+        self._query = replace(self._query, k=self._query.k + MORE)
+        self._run()
+
+    def _show(self, result: SearchResult) -> None:
+        self.filters.show_removed(result.filtered_out)
+        self.results.show_result(result, more=len(result.hits) >= self._query.k)
+
+    def _fail(self, error: Any) -> None:
+        self.results.show_error(error)
+
+    def _state(self) -> None:
+        """What stands below the box while nothing is searched."""
+        self.filters.show_removed(0)
+        self.results.show_start(self.context.library.passage_count() > 0)
+
+    def _library_changed(self, _changed: object) -> None:
+        if not self._query.text:
+            self._state()
+        elif self.isVisible() and not self._latest.busy:
+            self._latest.start(SEARCH, "search", {"query": self._query})
+
+    # from a hit onwards
+
+    def _entered(self) -> None:
+        """Return searches at once; a second one, with the results there, goes into them."""
+        if not self._latest.busy and self.results.list.hits:
+            self.results.list.enter()
+
+    def _open(self, hit: Hit) -> None:
+        passage = hit.passage
+        spans = tuple(Span(passage.start + s.start, passage.start + s.end) for s in hit.spans)
+        whole = (Span(passage.start, passage.end),)
+        self.context.navigate("document", Place(passage.document_id, passage.first_page, spans or whole))
+
+    def _ask(self) -> None:
+        self.context.navigate("ask", Question(self._query.text, self._query.filters))
+
+    def _why(self, hit: Hit) -> None:
+        self.why.show()
+        self._fit()
+        if self._left.isVisibleTo(self):
+            width = self._split.width()
+            self._split.setSizes([width - max(340, width * 2 // 5), max(340, width * 2 // 5)])
+        self.why.ask(self._query, hit.passage.id)
+
+    def _why_current(self) -> None:
+        hit = self.results.list.current_hit() or next(iter(self.results.list.hits), None)
+        if hit is not None:
+            self._why(hit)
+
+    def _follow(self, hit: Hit) -> None:
+        """While the reason is open, it is that of the hit under the cursor."""
+        if self.why.isVisible():
+            self.why.ask(self._query, hit.passage.id)
+
+    def _close_why(self) -> None:
+        self.why.stop()
+        self.why.hide()
+        self._fit()
+        self.results.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Down in the box goes into the list."""
+        if watched is self.box and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Down and self.results.list.hits:
+                self.results.list.enter()
+                return True
+            if event.key() == Qt.Key.Key_Escape and self.box.text():
+                self.box.clear()
+                return True
+        return super().eventFilter(watched, event)

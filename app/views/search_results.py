@@ -1,0 +1,132 @@
+"""What stands below the search box: the hits, or why there are none; and what can be done with them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from app.context import Context
+from app.errors import Bug, Message
+from app.i18n import plural, tr
+from app.widgets.banner import Banner
+from app.widgets.busy import Busy
+from app.widgets.buttons import Button
+from app.widgets.card import Card, row
+from app.widgets.empty_state import EmptyState
+from app.widgets.hit_list import HitList
+from app.widgets.labels import Label
+from core.base.errors import KnownError
+from core.base.types import SearchResult
+
+EXACTLY = 0.5  # milliseconds below which a time says nothing
+
+
+class SearchResults(QWidget):
+    more = Signal()
+    ask = Signal()
+    clear_filters = Signal()
+    retry = Signal()
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.list = HitList()
+        self.banner = Banner()
+        self.banner.acted.connect(self.retry)
+        self.count = Label("", "small")
+        self.busy = Busy(tr("Searching…"), delay_ms=300)
+        self._more = Button(tr("Show more"), "link", "", self.more.emit)
+        self._why = Button(tr("Why?"), "ghost", "why", self._ask_why)
+        self._ask = Button(tr("Ask about these"), "secondary", "ask", self.ask.emit)
+        to_library = Button(tr("Add documents"), "primary", "folder-add", lambda: context.navigate("library", None))
+        self.nothing_yet = EmptyState(
+            "library",
+            tr("Nothing to search yet"),
+            tr("Add a folder first. It is read on this computer and stays on it."),
+            (to_library,),
+        )
+        self.start = EmptyState(
+            "search",
+            tr("Search by words or by meaning"),
+            tr("A few words or a whole question. Arrow keys move, Enter opens a document, Ctrl+I says why it matched."),
+        )
+        self._clear = Button(tr("Clear filters"), "secondary", "", self.clear_filters.emit)
+        self._ask_anyway = Button(tr("Ask it as a question"), "secondary", "ask", self.ask.emit)
+        self.no_hits = EmptyState("search", tr("No passage matches"), "", (self._clear, self._ask_anyway))
+        self.blank = QWidget()
+        self._stack = QStackedWidget()
+        for page in (self.blank, self._hits(), self.nothing_yet, self.start, self.no_hits):
+            self._stack.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(self.banner)
+        column.addWidget(self._stack, 1)
+
+    @property
+    def shown(self) -> QWidget | None:
+        """The state that is shown: `blank`, `results`, `nothing_yet`, `start` or `no_hits`."""
+        return self._stack.currentWidget()
+
+    def _hits(self) -> QWidget:
+        self.results = Card(padding=1, spacing=0)
+        self.results.body.addWidget(self.list, 1)
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.results, 1)
+        column.addLayout(row(self.count, self.busy, self._more, None, self._why, self._ask))
+        self._page = page
+        return page
+
+    def show_busy(self) -> None:
+        """A new search runs: what was found before stays until the answer is here."""
+        self.banner.hide()
+        self.busy.start()
+        if self.shown is not self._page:
+            self._stack.setCurrentWidget(self.blank)
+
+    def show_result(self, result: SearchResult, *, more: bool) -> None:
+        self.busy.stop()
+        self.list.show_hits(result.hits)
+        self._more.setVisible(more)
+        if result.notice:
+            self.banner.show_message(Message(result.notice))
+        if not result.hits:
+            self._show_no_hits(result)
+            return
+        time = sum(ms for stage, ms in result.milliseconds.items() if stage != "total")
+        time = result.milliseconds.get("total", time)
+        found = plural(len(result.hits), "{n} passage", "{n} passages")
+        self.count.setText(f"{found}  ·  {time:.0f} ms" if time > EXACTLY else found)
+        self._stack.setCurrentWidget(self._page)
+
+    def _show_no_hits(self, result: SearchResult) -> None:
+        text = tr("Other words may help: the meaning counts, not only the wording.")
+        if result.filtered_out:
+            text = plural(
+                result.filtered_out,
+                "The filters hide {n} passage that matches.",
+                "The filters hide {n} passages that match.",
+            )
+        self.no_hits.set_words(tr("No passage matches"), text)
+        self._clear.setVisible(bool(result.query.filters))
+        self._stack.setCurrentWidget(self.no_hits)
+
+    def show_error(self, error: KnownError | Bug) -> None:
+        self.busy.stop()
+        self.banner.show_error(error, action=tr("Try again"))
+        if not self.list.hits:
+            self._stack.setCurrentWidget(self.blank)
+
+    def show_start(self, searchable: bool) -> None:
+        """Nothing is searched: what this page is for."""
+        self.busy.stop()
+        self.banner.hide()
+        self.list.show_hits(())
+        self._stack.setCurrentWidget(self.start if searchable else self.nothing_yet)
+
+    def _ask_why(self) -> None:
+        hit = self.list.current_hit() or next(iter(self.list.hits), None)
+        if hit is not None:
+            self.list.why.emit(hit)

@@ -1,0 +1,83 @@
+"""Where a question is written: Enter asks, Shift+Enter breaks the line; while an answer runs, the button stops it."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.i18n import tr
+from app.widgets.buttons import Button, Chip
+from app.widgets.card import row
+from app.widgets.labels import Label
+
+MOST_LINES = 6
+
+
+class QuestionBox(QWidget):
+    asked = Signal(str)
+    stopped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field = QPlainTextEdit()
+        self.field.setPlaceholderText(tr("Ask a question about your documents"))
+        self.field.setAccessibleName(tr("Question"))
+        self.field.setTabChangesFocus(True)
+        self.field.installEventFilter(self)
+        self.field.textChanged.connect(self._changed)
+        self.quotes_only = Chip(tr("Quotes only"))
+        self.quotes_only.setToolTip(tr("Answer with sentences of your documents, without the local model"))
+        self._ask = Button(tr("Ask"), "primary", "send", self.ask)
+        self._stop = Button(tr("Stop"), "secondary", "stop", self.stopped.emit)
+        self._stop.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.field)
+        hint = Label(tr("Enter asks, Shift+Enter starts a new line"), "small")
+        column.addLayout(row(self.quotes_only, hint, None, self._stop, self._ask))
+        self._changed()
+
+    @property
+    def mode(self) -> str:
+        """What the answer child is asked for."""
+        return "extractive" if self.quotes_only.isChecked() else "auto"
+
+    def take_focus(self) -> None:
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def ask(self) -> None:
+        text = self.field.toPlainText().strip()
+        if text and self._ask.isVisibleTo(self):
+            self.field.clear()
+            self.asked.emit(text)
+
+    def show_running(self, running: bool) -> None:
+        """While an answer runs, the next question can be written but not sent."""
+        had_focus = self._ask.hasFocus() or self._stop.hasFocus()
+        self._stop.setVisible(running)
+        self._ask.setVisible(not running)
+        if had_focus:
+            self.take_focus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and watched is self.field:
+            plain = not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
+                self.ask()
+                return True
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._changed()
+
+    def _changed(self) -> None:
+        """As tall as the question, up to a few lines; the button follows whether there is one."""
+        lines = min(MOST_LINES, max(1, ceil(self.field.document().size().height())))
+        frame = 2 * ceil(self.field.document().documentMargin()) + 16
+        self.field.setFixedHeight(lines * self.field.fontMetrics().lineSpacing() + frame)
+        self._ask.setEnabled(bool(self.field.toPlainText().strip()))

@@ -1,0 +1,156 @@
+"""One exchange on the Ask page: the question, how far its answer is, the answer, and what it rests on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.errors import Bug
+from app.i18n import plural, tr
+from app.widgets.answer_parts import copy_text, left_out, left_out_text, mode_text, pieces, sources
+from app.widgets.answer_sources import SourceList
+from app.widgets.answer_text import AnswerText
+from app.widgets.banner import Banner
+from app.widgets.busy import Busy
+from app.widgets.buttons import Button
+from app.widgets.card import Card, row
+from app.widgets.labels import Badge, Label
+from app.widgets.page_offsets import one_line, shown
+from core.base.errors import KnownError
+from core.base.types import Answer, AnswerMode, Citation, SearchResult
+
+_TONES = {AnswerMode.GENERATED: "accent", AnswerMode.EXTRACTIVE: "success", AnswerMode.ABSTAINED: "warning"}
+
+
+class TurnView(QWidget):
+    """Shows what it is told, in the order of `AskFlow`'s signals. `search_text` is what was searched for it."""
+
+    opened = Signal(object)  # Citation
+    why = Signal(object)  # Citation
+    retry = Signal()
+
+    def __init__(self, question: str, search_text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.question = question
+        self.search_text = search_text or question
+        self.answer: Answer | None = None
+        self._build()
+        self._busy.start(tr("Searching your documents…"))
+
+    def _build(self) -> None:
+        self._question = Label(shown(self.question), "strong", wrap=True)
+        self._searched = Label("", "small", wrap=True)
+        self._busy = Busy(delay_ms=0)
+        self._mode = Badge()
+        self._reason = Label("", "muted", wrap=True)
+        self.text = AnswerText(tr("Answer"))
+        self._draft_note = Label(
+            tr("The local model is writing. Not checked against your documents yet:"), "small", wrap=True
+        )
+        self.draft = AnswerText(tr("Draft of the answer"))
+        self._left_out = Button("", "link", "", None)
+        self._left_out.setCheckable(True)
+        self._unsupported = Label("", "muted", wrap=True)
+        self._left_out.toggled.connect(self._unsupported.setVisible)
+        self.sources = SourceList()
+        self._copy = Button(tr("Copy answer"), "ghost", "copy", self.copy)
+        self.banner = Banner()
+        self.banner.acted.connect(self.retry)
+        for source in (self.sources,):
+            source.opened.connect(self.opened)
+            source.why.connect(self.why)
+        self.text.cited.connect(self.opened)
+        asked = Card(role="well", padding=12, spacing=4)
+        asked.body.addWidget(self._question)
+        asked.body.addWidget(self._searched)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 18)
+        column.setSpacing(8)
+        column.addWidget(asked)
+        column.addWidget(self.banner)
+        column.addLayout(row(self._mode, self._busy, None))
+        for part in (self._reason, self.text, self._draft_note, self.draft, self.sources, self._unsupported):
+            column.addWidget(part)
+        column.insertLayout(column.indexOf(self._unsupported), row(self._left_out, None, self._copy))
+        hidden: tuple[QWidget, ...] = (
+            self._mode, self._searched, self._reason, self.text, self._draft_note, self.draft, self._left_out,
+            self._unsupported, self.sources, self._copy,
+        )  # fmt: skip
+        for each in hidden:
+            each.hide()
+
+    @property
+    def status(self) -> str:
+        """What is said of the way of the answer: the running step, else how it was made."""
+        return self._busy.label.text() if self._busy.isVisibleTo(self) else self._mode.text()
+
+    # steps of the flow
+
+    def show_found(self, result: SearchResult) -> None:
+        self.search_text = result.query.text or self.question
+        if self.search_text.strip() != self.question.strip():
+            self._searched.setText(tr("Searched for: {words}", words=one_line(self.search_text)))
+            self._searched.show()
+        found = plural(len(result.hits), "Reading {n} passage…", "Reading {n} passages…")
+        self._busy.start(found)
+
+    def show_draft(self, answer: Answer) -> None:
+        """A first answer, quoted, that stands until the model is done."""
+        self._show_answer(answer)
+        self._busy.start(tr("The local model is writing…"))
+
+    def add_token(self, token: str) -> None:
+        if not self.draft.isVisibleTo(self):
+            self._busy.start(tr("The local model is writing…"))
+            self._draft_note.show()
+            self.draft.show()
+        self.draft.append_plain(token)
+
+    def show_answer(self, answer: Answer) -> None:
+        self._end_work()
+        self._show_answer(answer)
+
+    def show_error(self, error: KnownError | Bug) -> None:
+        self._end_work()
+        self.banner.show_error(error, action=tr("Try again"))
+
+    def show_stopped(self) -> None:
+        """Stopped by the person: a first answer stays, a draft that was not checked goes."""
+        self._end_work()
+        if self.answer is None:
+            self._mode.set_state(tr("Stopped"), "neutral")
+            self._mode.show()
+
+    def copy(self) -> None:
+        if self.answer is not None:
+            QGuiApplication.clipboard().setText(copy_text(self.answer))
+
+    def _end_work(self) -> None:
+        self._busy.stop()
+        self.draft.hide()
+        self._draft_note.hide()
+        self.banner.hide()
+
+    def _show_answer(self, answer: Answer) -> None:
+        self.answer = answer
+        abstained = answer.mode is AnswerMode.ABSTAINED
+        self._mode.set_state(mode_text(answer), _TONES[answer.mode])
+        self._mode.show()
+        self._reason.setText(shown(answer.reason))
+        self._reason.setVisible(bool(answer.reason))
+        self.text.show_pieces(pieces(answer), quoted=answer.mode is AnswerMode.EXTRACTIVE)
+        self.text.setVisible(not abstained)
+        self._show_places(answer)
+        self._left_out.setText(left_out_text(answer))
+        self._left_out.setVisible(bool(left_out(answer)))
+        self._left_out.setChecked(False)
+        self._unsupported.setText("\n".join(one_line(s.text) for s in left_out(answer)))
+        self._copy.show()
+
+    def _show_places(self, answer: Answer) -> None:
+        if answer.mode is AnswerMode.ABSTAINED:
+            self.sources.show_sources(tr("The nearest passages"), answer.near_misses, numbered=False)
+            return
+        cited: list[Citation] = [c for places in sources(answer).values() for c in places]
+        self.sources.show_sources(tr("Sources"), cited)

@@ -1,0 +1,124 @@
+"""The figures of an explanation as rows: score, concepts, words, alignment. Pure: no widgets, no colours but names."""
+
+from __future__ import annotations
+
+import math
+
+from app.i18n import plural, tr
+from app.widgets.hit_channels import channel_title, channel_tone
+from app.widgets.why_bar import Segment
+from app.widgets.why_figures import additive, percent, signed
+from app.widgets.why_row import RowFigures
+from core.base.types import ConceptShare, Explanation
+
+CONCEPT_TONES = ("series_1", "series_3", "series_4", "series_5", "series_6", "series_2")
+
+
+def score_segments(e: Explanation) -> list[Segment]:
+    return [
+        Segment(f"{channel_title(p.channel)} {signed(p.contribution)}", p.contribution, channel_tone(p.channel))
+        for p in e.parts
+    ]
+
+
+def score_rows(e: Explanation) -> list[RowFigures]:
+    """One row a channel and their sum; the numbers shown add up to the score shown."""
+    values, total = additive([p.contribution for p in e.parts], e.score)
+    rows = [
+        RowFigures(channel_title(p.channel), signed(value), tone=channel_tone(p.channel), tip=_channel_tip(p.rank))
+        for p, value in zip(e.parts, values, strict=True)
+    ]
+    return [*rows, RowFigures(tr("Together"), signed(total), strong=True)]
+
+
+def _channel_tip(rank: int | None) -> str:
+    if rank is None:
+        return tr("This way of searching did not find the passage by itself; it was scored afterwards.")
+    return tr("Place {rank} when searching this way alone.", rank=rank)
+
+
+def concept_rows(e: Explanation, most: int) -> list[RowFigures]:
+    """Shares of the meaning score: the strongest concepts, the other ones, what all share, and the rest."""
+    if not e.concepts:
+        return []
+    whole = e.dense_score
+    by_size = sorted(e.concepts, key=lambda c: -abs(c.contribution))
+    listed, others = by_size[:most], by_size[most:]
+    rows = [(c.label, c.contribution, CONCEPT_TONES[i % 6], False, c.spans, "") for i, c in enumerate(listed)]
+    if others:
+        label = plural(len(others), "{n} weaker concept", "{n} weaker concepts")
+        rows.append((label, math.fsum(c.contribution for c in others), "muted", False, (), ""))
+    rows.append((tr("Common to all passages"), e.common, "outline", False, (), _COMMON))
+    rows.append((tr("Not explained by concepts"), e.residual, "outline", True, (), _REST))
+    shares = [value / whole if whole else 0.0 for _, value, *_ in rows]
+    shown, _ = additive(shares, math.fsum(shares), 2)
+    return [
+        RowFigures(label, percent(figure), max(0.0, share), tone, open_, tuple(spans), tip)
+        for (label, _, tone, open_, spans, tip), share, figure in zip(rows, shares, shown, strict=True)
+    ]
+
+
+_COMMON = "The part of the meaning score that any passage of this library would get."
+_REST = "The part of the meaning score that the named concepts do not account for."
+
+
+def concepts_text(e: Explanation) -> str:
+    """How far the concepts go, said openly."""
+    if not e.concepts:
+        return tr("No named concept is shared by the question and this passage.")
+    return tr(
+        "Named concepts account for {share} of what sets this passage apart in meaning.",
+        share=percent(e.explained_share),
+    )
+
+
+def term_rows(e: Explanation) -> list[RowFigures]:
+    """Matched words, the strongest first; bars are relative to the strongest."""
+    terms = sorted(e.terms, key=lambda t: -t.weight)
+    most = max((t.weight for t in terms), default=0.0)
+    return [
+        RowFigures(
+            t.term, _times(len(t.spans)), t.weight / most if most > 0 else 0.0, channel_tone("bm25"), spans=t.spans,
+            tip=tr("Adds {weight} to the word score", weight=signed(t.weight)),
+        )
+        for t in terms
+    ]  # fmt: skip
+
+
+def _times(number: int) -> str:
+    return plural(number, "once", "{n} times")
+
+
+def alignment_rows(e: Explanation, most: int) -> list[RowFigures]:
+    """Each word of the question with the word of the passage nearest to it in meaning."""
+    pairs = sorted(e.alignment, key=lambda a: -a.score)[:most]
+    return [
+        RowFigures(
+            f"{a.query_token}  →  {a.passage_token}", signed(a.score, 2), spans=(a.span,),
+            tip=tr("Closeness in meaning: 1 is the same, 0 is unrelated"),
+        )
+        for a in pairs
+    ]  # fmt: skip
+
+
+def all_figures(e: Explanation) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Every raw number, in groups of (name, value)."""
+    parts = [(f"{p.channel}: score", f"{p.score:.6f}") for p in e.parts]
+    parts += [(f"{p.channel}: rank", "–" if p.rank is None else str(p.rank)) for p in e.parts]
+    parts += [(f"{p.channel}: weight", f"{p.weight:.6f}") for p in e.parts]
+    parts += [(f"{p.channel}: contribution", f"{p.contribution:.6f}") for p in e.parts]
+    groups = [
+        (tr("Score"), [*sorted(parts), (tr("score"), f"{e.score:.6f}")]),
+        (tr("Meaning score"), [
+            (tr("query · passage"), f"{e.dense_score:.6f}"), (tr("common to all passages"), f"{e.common:.6f}"),
+            (tr("not explained"), f"{e.residual:.6f}"), (tr("explained share"), f"{e.explained_share:.4f}"),
+        ]),
+        (tr("Concepts"), [_concept_figures(c) for c in e.concepts]),
+        (tr("Words"), [(t.term, f"{t.weight:.6f}") for t in e.terms]),
+        (tr("Nearest words"), [(f"{a.query_token} → {a.passage_token}", f"{a.score:.4f}") for a in e.alignment]),
+    ]  # fmt: skip
+    return [(title, rows) for title, rows in groups if rows]
+
+
+def _concept_figures(c: ConceptShare) -> tuple[str, str]:
+    return f"{c.id} {c.label}", f"{c.contribution:.6f}  (q {c.query_activation:.4f}, p {c.passage_activation:.4f})"
