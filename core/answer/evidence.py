@@ -1,0 +1,122 @@
+"""What an answer may rest on: the found passages cut into sentences, weighed against the question.
+
+Words are weighed by rarity among the sentences at hand (the passages were found *for* the question's words, so a word
+that stands in many of them tells little), meaning by the encoder's cosine. Both are looked at in every language: each
+passage is compared with the question as analysed in the passage's own language.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.answer.words import is_function_word
+from core.base.events import Control
+from core.base.types import Hit, Passage
+from core.encode.encoder import Encoder
+from core.text.analyze import terms
+from core.text.sentences import split
+
+MAX_PASSAGES = 6  # what follows them answers too rarely for the time it costs
+MAX_SENTENCES = 40
+_LONGEST_QUESTION = 2000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage; `start`/`end` count in the passage's text, `words` are its content terms."""
+
+    passage: Passage
+    rank: int  # the passage's place among the hits, from 0
+    ordinal: int  # in its passage
+    start: int
+    end: int
+    text: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Sentences [S] with their unit vectors [S, D] and the question's unit vector [D]."""
+
+    question: str
+    hits: tuple[Hit, ...]
+    sentences: tuple[Sentence, ...]
+    vectors: NDArray[np.float32]
+    question_vector: NDArray[np.float32]
+
+    @cached_property
+    def cosines(self) -> NDArray[np.float32]:
+        """Cosine of each sentence with the question [S]."""
+        return self.vectors @ self.question_vector
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(sentence.passage.language for sentence in self.sentences))
+
+    @cached_property
+    def question_words(self) -> dict[str, frozenset[str]]:
+        """Content terms of the question as each language of the passages analyses it."""
+        return {language: content_words(self.question, language) for language in self.languages}
+
+    @cached_property
+    def passage_words(self) -> dict[int, frozenset[str]]:
+        """Content terms of each passage with its title and headings, by passage id."""
+        return {hit.passage.id: content_words(whole_text(hit.passage), hit.passage.language) for hit in self.hits}
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(word for sentence in self.sentences for word in sentence.words)
+
+    def weight(self, word: str) -> float:
+        """Rarity of a term among the sentences at hand (the idf of BM25): 0 is everywhere."""
+        count, total = self._counts[word], len(self.sentences)
+        rarity = math.log(1.0 + (total - count + 0.5) / (count + 0.5))
+        return rarity * (1.5 if any(c.isdigit() for c in word) else 1.0)
+
+    def coverage(self, wanted: Iterable[str], given: frozenset[str]) -> float:
+        """Share of the weight of `wanted` that stands in `given`, 0 to 1; 0 when nothing is wanted."""
+        pairs = [(self.weight(word), word in given) for word in wanted]
+        total = sum(weight for weight, _ in pairs)
+        return sum(weight for weight, found in pairs if found) / total if total else 0.0
+
+
+def whole_text(passage: Passage) -> str:
+    """The passage with the title and headings that stand above it."""
+    return "\n".join((passage.title, *passage.heading_path, passage.text))
+
+
+def content_words(text: str, language: str) -> frozenset[str]:
+    """Terms of `text` without words that only serve grammar."""
+    return frozenset(t.text for t in terms(text, language) if not is_function_word(text[t.start : t.end], language))
+
+
+def gather(question: str, hits: Sequence[Hit], encoder: Encoder, control: Control) -> Evidence:
+    """Cut the best passages into sentences and encode them with the question. Raises Cancelled."""
+    question = question[:_LONGEST_QUESTION]
+    best = tuple(hits[:MAX_PASSAGES])
+    sentences = tuple(s for rank, hit in enumerate(best) for s in _sentences(hit.passage, rank))[:MAX_SENTENCES]
+    vectors = encoder.encode([s.text for s in sentences], control=control)
+    vector = encoder.encode([question], kind="query", control=control)[0]
+    return Evidence(question, best, sentences, vectors.reshape(len(sentences), -1), vector)
+
+
+def _sentences(passage: Passage, rank: int) -> list[Sentence]:
+    return [
+        Sentence(
+            passage,
+            rank,
+            n,
+            start,
+            end,
+            passage.text[start:end],
+            content_words(passage.text[start:end], passage.language),
+        )
+        for n, (start, end) in enumerate(split(passage.text))
+    ]

@@ -1,0 +1,135 @@
+"""The language model's draft: streamed, cut into sentences, each checked against the passages, weighed as a whole.
+
+The draft is used only when its supported sentences answer the question at least as well as the best quotes do:
+they rest on a sentence that the extractive ranking trusts, say something the question did not, and hold the kind of
+thing that is asked for where the quotes hold it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.answer import extractive, grounding, prompt
+from core.answer.backend import Backend
+from core.answer.citations import Citer, align
+from core.answer.evidence import Evidence, content_words
+from core.answer.kinds import fits
+from core.answer.question import wanted
+from core.answer.scale import Scale
+from core.answer.stream import SentenceStream
+from core.base.events import Control
+from core.base.types import AnswerSentence, Hit, Support
+from core.encode.encoder import Encoder
+
+ANSWER_TOKENS = 96
+MOST_SENTENCES = 4
+STOP = ("\n\n", "Question:", "<passage", "</passage")
+# what models write of sources by themselves is worth nothing and is taken out
+_OWN_CITATIONS = re.compile(r"\s*(?:\[\d+(?:\s*,\s*\d+)*\]|\((?:see )?passages? \d+\))", re.IGNORECASE)
+_WHOLE = re.compile(r"[.!?…。！？।؟][\"'”’»」』)\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the model wrote, sentence by sentence, and whether it may stand as the answer."""
+
+    sentences: tuple[AnswerSentence, ...] = ()
+    useful: bool = False
+
+    @property
+    def supported(self) -> bool:
+        return any(sentence.support is Support.SUPPORTED for sentence in self.sentences)
+
+
+def write(
+    evidence: Evidence,
+    ranking: NDArray[np.float64],
+    chosen: Sequence[int],
+    backend: Backend,
+    encoder: Encoder,
+    scale: Scale,
+    on_partial: Callable[[dict[str, Any]], None],
+    control: Control,
+) -> Draft:
+    """Let the model write, and check each sentence. Raises Cancelled."""
+    messages = prompt.build(evidence.question, _best_first(evidence, ranking), backend, ANSWER_TOKENS)
+    if not messages:
+        return Draft()
+    pieces = backend.generate(messages, ANSWER_TOKENS, control, STOP)
+    texts = list(_sentences(pieces, on_partial))
+    if not texts:
+        return Draft()
+    checked = _check(texts, evidence, encoder, scale, control)
+    return Draft(tuple(sentence for sentence, _ in checked), _useful(checked, evidence, ranking, chosen))
+
+
+def _best_first(evidence: Evidence, ranking: NDArray[np.float64]) -> list[Hit]:
+    """The passages in the order of their best sentences: what fits the prompt should hold the answer."""
+    best: dict[int, float] = {}
+    for sentence, score in zip(evidence.sentences, ranking, strict=True):
+        best[sentence.passage.id] = max(best.get(sentence.passage.id, float(score)), float(score))
+    hits = [hit for hit in evidence.hits if hit.passage.id in best]
+    return sorted(hits, key=lambda hit: -best[hit.passage.id])
+
+
+def _sentences(pieces: Iterator[str], on_partial: Callable[[dict[str, Any]], None]) -> Iterator[str]:
+    """Whole sentences as they end, without repeats; the stream is left after the last one that may count."""
+    stream, seen = SentenceStream(), set[str]()
+    for piece in pieces:
+        on_partial({"token": piece})
+        for sentence in stream.feed(piece):
+            if sentence in seen or len(seen) == MOST_SENTENCES:
+                return
+            seen.add(sentence)
+            yield sentence
+    for sentence in stream.finish():
+        # a sentence that the token limit cut off may say the opposite of what it would have said
+        if sentence not in seen and _WHOLE.search(sentence) and len(seen) < MOST_SENTENCES:
+            yield sentence
+
+
+def _check(
+    texts: Sequence[str], evidence: Evidence, encoder: Encoder, scale: Scale, control: Control
+) -> list[tuple[AnswerSentence, tuple[int, ...]]]:
+    """Each sentence with its support, its citations and its sources."""
+    texts = [clean for text in texts if (clean := _OWN_CITATIONS.sub("", text).strip())]
+    cosines = scale(encoder.encode(texts, control=control) @ evidence.vectors.T)
+    citer, checked = Citer(), []
+    for text, row in zip(texts, cosines, strict=True):
+        alignment = align(text, row, evidence)
+        support = grounding.judge(text, alignment, evidence)
+        sources = () if support is Support.UNSUPPORTED else alignment.sources
+        citations = tuple(citer.cite(evidence.sentences[n]) for n in sources)
+        checked.append((AnswerSentence(text, support, citations), sources))
+    return checked
+
+
+def _useful(
+    checked: Sequence[tuple[AnswerSentence, tuple[int, ...]]],
+    evidence: Evidence,
+    ranking: NDArray[np.float64],
+    chosen: Sequence[int],
+) -> bool:
+    supported = [(s.text, sources) for s, sources in checked if s.support is Support.SUPPORTED]
+    sources = {n for _, found in supported for n in found}
+    trusted = ranking.max() - extractive.NEAR
+    if not any(n in chosen or ranking[n] >= trusted for n in sources):
+        return False
+    text = " ".join(sentence for sentence, _ in supported)
+    return _tells(text, evidence, chosen[0])
+
+
+def _tells(text: str, evidence: Evidence, best: int) -> bool:
+    """Does `text` say more than the question, and hold the kind of thing asked for if the best quote does?"""
+    quote = evidence.sentences[best]
+    language = quote.passage.language
+    news = content_words(text, language) - evidence.question_words[language]
+    kind = wanted(evidence.question)
+    held = fits(kind, text, evidence.question, language)
+    return bool(news) and held >= fits(kind, quote.text, evidence.question, language)
