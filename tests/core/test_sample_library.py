@@ -21,27 +21,9 @@ QUESTIONS: list[dict[str, Any]] = json.loads((SAMPLE / "questions.json").read_te
 ANSWERABLE = [question for question in QUESTIONS if question["kind"] != "unanswerable"]
 UNANSWERABLE = [question for question in QUESTIONS if question["kind"] == "unanswerable"]
 FUNCTION_WORDS = frozenset(
-    {
-        "a",
-        "do",
-        "had",
-        "how",
-        "i",
-        "if",
-        "is",
-        "may",
-        "must",
-        "my",
-        "of",
-        "the",
-        "to",
-        "were",
-        "what",
-        "when",
-        "which",
-        "with",
-    }
-)
+    ("a", "do", "for", "had", "how", "i", "if", "is", "may", "must", "my", "of", "the", "to", "were", "what", "when",
+     "which", "with")
+)  # fmt: skip
 
 
 def _script() -> ModuleType:
