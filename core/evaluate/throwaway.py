@@ -1,0 +1,78 @@
+"""A library of a test collection, each document one passage, made with the parts that make any library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.base.events import Control, Listener, Progress
+from core.base.types import DocumentState, ReadDocument
+from core.encode.encoder import Encoder, input_hash, input_text
+from core.evaluate.datasets import CorpusDocument, Dataset
+from core.index.writer import IndexPassage, IndexWriter
+from core.store import database, documents
+from core.store.database import transaction
+from core.store.passages import NewPassage, replace_passages
+from core.text.language import detect
+
+_AT_ONCE = 512  # documents a transaction and a call of the encoder
+
+
+def build(folder: Path, dataset: Dataset, encoder: Encoder, control: Control, listener: Listener) -> None:
+    """Make the library in `folder`.
+
+    Raises:
+        Cancelled, DiskFull
+    """
+    db = database.create(folder)
+    try:
+        path = str(dataset.folder / "corpus.jsonl")
+        with transaction(db):
+            root = documents.add_root(db, path, is_folder=False)
+            file = documents.put_file(db, root, path, 0, 0, "")
+        writer = IndexWriter(folder, db, encoder.id, encoder.dimension)
+        for start in range(0, len(dataset.corpus), _AT_ONCE):
+            control.check()
+            part = dataset.corpus[start : start + _AT_ONCE]
+            indexed = _store(db, file, path, part)
+            writer.add(indexed, _encode(encoder, part, start, len(dataset.corpus), control, listener))
+        writer.merge(control)
+        writer.commit()
+        writer.collect_garbage(keep=1)
+    finally:
+        db.conn.close()
+
+
+def _encode(
+    encoder: Encoder, part: Sequence[CorpusDocument], start: int, total: int, control: Control, listener: Listener
+) -> np.ndarray:
+    began = time.monotonic()
+
+    def on_batch(done: int) -> None:
+        left = (time.monotonic() - began) / max(done, 1) * (total - start - done)
+        listener(Progress("encoding", start + done, total, seconds_left=left))
+
+    return encoder.encode([_input(d) for d in part], kind="passage", control=control, on_batch=on_batch)
+
+
+def _input(document: CorpusDocument) -> str:
+    return input_text((), document.text, document.title)
+
+
+def _store(db: Database, file: int, path: str, part: Sequence[CorpusDocument]) -> list[IndexPassage]:
+    found = []
+    with transaction(db):
+        for document in part:
+            text = document.text
+            language = detect(text or document.title)
+            read = ReadDocument(text, title=document.title, external_id=document.id, state=DocumentState.READ)
+            row = documents.put_document(db, file, path, "", read, language=language, size=len(text))
+            new = NewPassage(text, 0, len(text), None, None, (), language, input_hash(_input(document)))
+            replace_passages(db, row, [new])
+            passage = db.execute("SELECT id FROM passage WHERE document_id = ?", (row,)).fetchone()[0]
+            found.append(IndexPassage(passage, text, (), document.title, language))
+    return found
