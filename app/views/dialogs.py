@@ -1,0 +1,129 @@
+"""Small dialogs: settings out of their records, the shortcut sheet, about. All open without blocking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QMessageBox, QSpinBox, QVBoxLayout, QWidget
+
+from app.actions import ACTIONS
+from app.i18n import tr
+from app.settings import SETTINGS, Setting, Settings
+from app.widgets.buttons import Button
+from app.widgets.card import Rule, row
+from app.widgets.labels import Label
+from core import __version__
+
+
+class Sheet(QDialog):
+    """A dialog with a title and a Close button; add to `body`."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(460)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(12)
+        column.addWidget(Label(title, "title"))
+        self.body = QVBoxLayout()
+        self.body.setSpacing(10)
+        column.addLayout(self.body)
+        column.addStretch(1)
+        self.close_button = Button(tr("Close"), "primary", "", self.accept)
+        self.close_button.setDefault(True)
+        column.addLayout(row(None, self.close_button))
+
+
+def settings_sheet(settings: Settings, parent: QWidget) -> Sheet:
+    """One editor for each record that has a title; changes take effect at once."""
+    sheet = Sheet(tr("Settings"), parent)
+    for setting in SETTINGS:
+        if setting.title:
+            sheet.body.addWidget(_editor(setting, settings))
+            if setting.kind is not bool:
+                sheet.body.addSpacing(2)
+            sheet.body.addWidget(Label(tr(setting.help), "small", wrap=True))
+            sheet.body.addWidget(Rule())
+    return sheet
+
+
+def _editor(setting: Setting, settings: Settings) -> QWidget:
+    if setting.kind is bool:
+        box = QCheckBox(tr(setting.title))
+        box.setChecked(settings.get(setting.key))
+        box.toggled.connect(lambda on: settings.set(setting.key, on))
+        return box
+    editor = _choice(setting, settings) if setting.choices else _number(setting, settings)
+    editor.setAccessibleName(tr(setting.title))
+    holder = QWidget()
+    line = row(Label(tr(setting.title)), None, editor)
+    holder.setLayout(line)
+    return holder
+
+
+def _choice(setting: Setting, settings: Settings) -> QWidget:
+    box = QComboBox()
+    for value in setting.choices:
+        box.addItem(tr(value.capitalize()), value)
+    box.setCurrentIndex(setting.choices.index(settings.get(setting.key)))
+    box.currentIndexChanged.connect(lambda at: settings.set(setting.key, setting.choices[at]))
+    return box
+
+
+def _number(setting: Setting, settings: Settings) -> QWidget:
+    box = QSpinBox()
+    box.setRange(setting.low or 0, setting.high or 1_000_000)
+    box.setSingleStep(10)
+    box.setValue(settings.get(setting.key))
+    box.setKeyboardTracking(False)
+    box.valueChanged.connect(lambda value: settings.set(setting.key, value))
+    return box
+
+
+def shortcut_sheet(parent: QWidget) -> Sheet:
+    """All shortcuts, out of the table of actions."""
+    sheet = Sheet(tr("Keyboard shortcuts"), parent)
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(28)
+    grid.setVerticalSpacing(8)
+    records = [record for record in ACTIONS if record.shortcut]
+    for at, record in enumerate(records):
+        keys = QKeySequence(record.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+        grid.addWidget(Label(tr(record.title)), at, 0)
+        grid.addWidget(Label(keys, "mono"), at, 1, Qt.AlignmentFlag.AlignRight)
+    sheet.body.addLayout(grid)
+    return sheet
+
+
+def about_sheet(library: str, parent: QWidget) -> Sheet:
+    sheet = Sheet(tr("Whymatch {version}", version=__version__), parent)
+    sheet.body.addWidget(
+        Label(tr("Search and answers from your own documents, with the reason for every match."), wrap=True)
+    )
+    sheet.body.addWidget(Label(tr("Everything stays on this computer. Nothing is sent anywhere."), "muted", wrap=True))
+    path = Label(tr("Library: {path}", path=library), "small", wrap=True)
+    path.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    sheet.body.addWidget(path)
+    return sheet
+
+
+def confirm(parent: QWidget, title: str, text: str, action: str, then: Callable[[], object]) -> QMessageBox:
+    """Ask before something is taken away; `then` runs on yes. Esc and Return mean no."""
+    box = QMessageBox(parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setWindowTitle(title)
+    box.setText(title)
+    box.setInformativeText(text)
+    yes = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
+    no = box.addButton(tr("Keep"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(no)
+    box.setEscapeButton(no)
+    yes.clicked.connect(lambda: then())
+    box.open()
+    return box

@@ -1,0 +1,131 @@
+"""All that is known of one document: its state with the full reason, warnings, facts, and what can be done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from app.i18n import grouped, plural, tr
+from app.models.documents import name
+from app.models.states import WORDS
+from app.tasks.remaining import duration
+from app.widgets.buttons import Button, IconButton
+from app.widgets.card import Card, Rule, Scroller, row
+from app.widgets.labels import Badge, ElidedLabel, Label
+from core.base.types import Document
+
+_LISTED = 20  # warnings shown one by one
+
+
+class DocumentDetails(Card):
+    """`view` opens the document in the app, `remove` and `retry` mean this one, `closed` the pane."""
+
+    view = Signal(object)
+    remove = Signal(object)
+    retry = Signal()
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, padding=16, spacing=10)
+        self.document: Document | None = None
+        self.setMinimumWidth(280)
+        self._title = ElidedLabel("", "heading")
+        head = row(self._title, IconButton("close", tr("Close details"), self.closed.emit))
+        head.setStretch(0, 1)
+        self.body.addLayout(head)
+        self._badge = Badge()
+        self.body.addLayout(row(self._badge, None))
+        self._scroll = Scroller(spacing=8)
+        self.body.addWidget(self._scroll, 1)
+        self._reason = Label("", "body", wrap=True)
+        self._advice = Label("", "muted", wrap=True)
+        self._warnings = Label("", "body", wrap=True)
+        self._facts = Label("", "muted", wrap=True)
+        self._path = Label("", "small", wrap=True)
+        self._path.setMinimumWidth(1)
+        for label in (self._reason, self._advice, self._warnings, Rule(), self._facts, self._path):
+            self._scroll.body.addWidget(label)
+        self._scroll.body.addStretch(1)
+        for label in (self._reason, self._warnings, self._path):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._build_buttons()
+
+    def _build_buttons(self) -> None:
+        self.view_button = Button(tr("Read it here"), "primary", "file", self._view)
+        self.retry_button = Button(tr("Try again"), "secondary", "retry", self.retry.emit)
+        self.open_button = Button(tr("Open file"), "secondary", "open", self._open_file)
+        self.folder_button = Button(tr("Show in folder"), "secondary", "folder", self._open_folder)
+        self.remove_button = Button(tr("Remove"), "danger", "trash", self._remove)
+        self.body.addLayout(row(self.view_button, self.retry_button, None))
+        self.body.addLayout(row(self.open_button, self.folder_button, None))
+        self.body.addLayout(row(self.remove_button, None))
+
+    def show_document(self, document: Document) -> None:
+        self.document = document
+        words = WORDS[document.state]
+        self._title.set_whole(document.title or name(document))
+        self._badge.set_state(tr(words.title), words.tone)
+        _say(self._reason, document.reason)
+        _say(self._advice, tr(words.advice) if words.advice else "")
+        _say(self._warnings, _warnings(document))
+        self._facts.setText(_facts(document))
+        self._path.setText(_breakable(document.path))
+        self._path.setToolTip(document.path)
+        self.view_button.setVisible(document.state.has_text)
+        self.retry_button.setVisible(not document.state.has_text)
+
+    def _view(self) -> None:
+        self.view.emit(self.document)
+
+    def _remove(self) -> None:
+        self.remove.emit(self.document)
+
+    def _open_file(self) -> None:
+        if self.document is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(self.document.path))
+
+    def _open_folder(self) -> None:
+        if self.document is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(self.document.path).parent)))
+
+
+def _say(label: Label, text: str) -> None:
+    label.setText(text)
+    label.setVisible(bool(text))
+
+
+def _warnings(document: Document) -> str:
+    lines = [f"• {warning}" for warning in document.warnings[:_LISTED]]
+    more = len(document.warnings) - _LISTED
+    if more > 0:
+        lines.append(plural(more, "and {n} more", "and {n} more"))
+    return "\n".join(lines)
+
+
+def _facts(document: Document) -> str:
+    size = document.size
+    parts = [
+        tr("Name: {name}", name=name(document)),
+        tr("Kind: {kind}", kind=document.media_type) if document.media_type else "",
+        tr("Language: {language}", language=document.language) if document.language else "",
+        plural(document.pages, "{n} page", "{n} pages") if document.pages else "",
+        plural(document.characters, "{n} character", "{n} characters"),
+        plural(document.passages, "{n} passage", "{n} passages"),
+        tr("Size: {size}", size=f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{grouped(max(1, round(size / 1e3)))} kB")
+        if size
+        else "",
+        tr("Author: {author}", author=document.author) if document.author else "",
+        tr("Changed: {date}", date=document.modified[:10]) if document.modified else "",
+        tr("Reader: {reader}, {time}", reader=document.reader, time=duration(document.seconds))
+        if document.reader
+        else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _breakable(path: str) -> str:
+    """Lets a long path break at its separators (zero-width spaces)."""
+    return path.replace("/", "/\u200b").replace("\\", "\\\u200b")

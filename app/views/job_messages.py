@@ -1,0 +1,59 @@
+"""What the person is told when a job ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.errors import Message, Notifications
+from app.i18n import plural, tr
+from app.tasks.jobs import Jobs, Task
+from app.tasks.remaining import duration
+from core.base.types import IngestReport
+
+
+class JobMessages(QObject):
+    """Turns the ends of jobs into messages; a removal can be undone from its message."""
+
+    def __init__(self, jobs: Jobs, notifications: Notifications, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs, self._notifications = jobs, notifications
+        jobs.done.connect(self._done)
+        jobs.failed.connect(lambda _, error: notifications.error(error))
+        jobs.cancelled.connect(self._cancelled)
+
+    def _done(self, task: Task, result: Any) -> None:
+        if isinstance(result, IngestReport):
+            self._notifications.message(ingest_message(result))
+        elif task.op == "remove":
+            self._removed(task.args["path"], result)
+
+    def _removed(self, path: str, result: dict[str, Any]) -> None:
+        self._notifications.message(
+            Message(
+                plural(int(result.get("documents", 0)), "{n} document was removed.", "{n} documents were removed."),
+                tr("It is no longer found or cited. The file on disk is untouched."),
+                tone="success", action=tr("Undo"), on_action=lambda: self._jobs.ingest([path]),
+            )  # fmt: skip
+        )
+
+    def _cancelled(self, task: Task) -> None:
+        if task.op != "remove":
+            self._notifications.tell(tr("Stopped. What was read until now is kept."))
+
+
+def ingest_message(report: IngestReport) -> Message:
+    """The outcome of reading in one or two sentences."""
+    if not report.documents and not report.failed and not report.removed:
+        return Message(tr("Everything is up to date."), tone="success")
+    parts = [plural(report.documents, "{n} document was read", "{n} documents were read")]
+    if report.removed:
+        parts.append(plural(report.removed, "{n} is gone", "{n} are gone"))
+    if report.failed:
+        parts.append(plural(len(report.failed), "{n} could not be read", "{n} could not be read"))
+    advice = tr("The list says why, under “With problems” and “Not read”.") if report.failed else ""
+    return Message(
+        tr("{what} in {time}.", what=", ".join(parts), time=duration(report.seconds)), advice,
+        tone="warning" if report.failed else "success",
+    )  # fmt: skip

@@ -1,0 +1,319 @@
+"""The window: navigation, one page at a time, a document beside it, messages at its bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QWidget
+
+from app import actions
+from app.context import Context, Place
+from app.engine.engine import Engine
+from app.errors import Notifications
+from app.i18n import grouped, tr
+from app.settings import Settings
+from app.tasks.jobs import Jobs
+from app.tasks.opening import Opening
+from app.tasks.pick import dropped
+from app.theme import Theme
+from app.views import dialogs
+from app.views.job_messages import JobMessages
+from app.views.job_panel import stage
+from app.views.trouble import Trouble
+from app.widgets.busy import Busy
+from app.widgets.drop_overlay import DropOverlay
+from app.widgets.nav import Nav
+from app.widgets.page import Page
+from app.widgets.toast import Toasts
+from core.base.events import Progress
+from core.worker import protocol
+
+PAGES = (("library", tr("Library"), "library"), ("search", tr("Search"), "search"), ("ask", tr("Ask"), "ask"))
+WARM_MS = 1500  # after the window is up
+
+
+class MainWindow(QMainWindow):
+    """`context` is None until the library is open; `opened` pages live in `pages`."""
+
+    def __init__(
+        self, folder: Path, settings: Settings, theme: Theme, notifications: Notifications,
+        command: Callable[[str, str], Sequence[str]] = protocol.command,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.folder = folder
+        self.context: Context | None = None
+        self.pages: dict[str, Page] = {}
+        self.viewer: QWidget | None = None
+        self._settings, self._theme, self._notifications = settings, theme, notifications
+        self._command = command
+        self._opening: Opening | None = None
+        self._build()
+        notifications.shown.connect(self.toasts.add)
+        settings.changed.connect(self._setting_changed)
+        self.open_library(folder)
+
+    # layout
+
+    def _build(self) -> None:
+        self.setWindowTitle(tr("Whymatch"))
+        self.setAcceptDrops(True)
+        self.resize(1240, 800)
+        self.setMinimumSize(760, 520)
+        self.restoreGeometry(QByteArray.fromBase64(self._settings.get("geometry").encode()))
+        self.nav = Nav(PAGES, lambda key: self.navigate(key, None), self.show_settings)
+        self.nav.set_enabled(False)
+        self.stack = QStackedWidget()
+        self.beside = QSplitter()
+        self.beside.setHandleWidth(1)
+        self.beside.setChildrenCollapsible(False)
+        self.beside.addWidget(self.stack)
+        central = QWidget()
+        line = QHBoxLayout(central)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(0)
+        line.addWidget(self.nav)
+        line.addWidget(self.beside, 1)
+        self.setCentralWidget(central)
+        self.busy = Busy(tr("Opening the library"))
+        self.stack.addWidget(self.busy)
+        self.toasts = Toasts(central)
+        self.overlay = DropOverlay(central)
+        self.actions_by_id = actions.build(self, self._handlers())
+        actions.enable_library(self.actions_by_id, False)
+
+    def _handlers(self) -> dict[str, Callable[[], object]]:
+        return {
+            "add-folder": lambda: self._library_page().add_folder(),
+            "add-files": lambda: self._library_page().add_files(),
+            "rescan": lambda: self._library_page().rescan(),
+            "retry": lambda: self._library_page().retry(),
+            "pause": self._toggle_pause,
+            "settings": self.show_settings,
+            "quit": self.close,
+            "page-library": lambda: self.navigate("library", None),
+            "page-search": lambda: self.navigate("search", None),
+            "page-ask": lambda: self.navigate("ask", None),
+            "find": self._find,
+            "escape": self._escape,
+            "close-document": self.close_document,
+            "theme-system": lambda: self._settings.set("theme", "system"),
+            "theme-light": lambda: self._settings.set("theme", "light"),
+            "theme-dark": lambda: self._settings.set("theme", "dark"),
+            "shortcuts": lambda: dialogs.shortcut_sheet(self).open(),
+            "about": lambda: dialogs.about_sheet(str(self.folder), self).open(),
+        }
+
+    # the library
+
+    def open_library(self, folder: Path) -> None:
+        """Open `folder` in the background; pages or a readable error follow."""
+        self._leave_library()
+        self.folder = folder
+        self.busy.start()
+        opening = Opening(folder, self)
+        opening.ready.connect(self._ready)
+        opening.failed.connect(self._trouble)
+        opening.finished.connect(opening.deleteLater)
+        self._opening = opening
+        opening.start()
+
+    def _ready(self) -> None:
+        from core.library import Library
+
+        self.busy.stop()
+        self._opening = None
+        try:
+            library = Library.open(self.folder)
+        except Exception as error:
+            self._trouble(error)
+            return
+        engine = Engine(str(self.folder), self._command)
+        jobs = Jobs(engine, engine)
+        JobMessages(jobs, self._notifications, engine)
+        self.context = Context(engine, library, self._settings, self._theme, self.navigate, self._notifications, jobs)
+        engine.notice.connect(self._notifications.tell)
+        jobs.changed.connect(self._show_job)
+        jobs.progress.connect(self._show_job)
+        self.nav.set_enabled(True)
+        actions.enable_library(self.actions_by_id, True)
+        empty = library.count() == 0
+        self.navigate("library" if empty else self._settings.get("last_page"), None)
+        if not empty and self._settings.get("start_search_early"):
+            QTimer.singleShot(WARM_MS, engine, lambda: engine.prepare(protocol.SEARCH))
+
+    def _trouble(self, error: BaseException) -> None:
+        self.busy.stop()
+        self._opening = None
+        trouble = Trouble(error, lambda: self.open_library(self.folder), self._choose_library)
+        self.stack.addWidget(trouble)
+        self.stack.setCurrentWidget(trouble)
+        trouble.retry_button.setFocus()
+
+    def _choose_library(self) -> None:
+        dialog = QFileDialog(self, tr("Choose a library folder"), str(self.folder.parent))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda path: self.open_library(Path(path)))
+        dialog.open()
+
+    def _leave_library(self) -> None:
+        """Give up what hangs on the library that was open."""
+        self.close_document()
+        self.nav.set_enabled(False)
+        actions.enable_library(self.actions_by_id, False)
+        while self.stack.count() > 1:
+            page = self.stack.widget(1)
+            if isinstance(page, Page):
+                page.close_page()
+            self.stack.removeWidget(page)
+            page.deleteLater()
+        if self.viewer is not None:
+            self.viewer.deleteLater()
+        self.pages, self.viewer = {}, None
+        if self.context is not None:
+            self.context.engine.close()
+            self.context.library.close()
+            self.context.engine.deleteLater()
+            self.context = None
+
+    # pages
+
+    def navigate(self, key: str, target: Any = None) -> None:
+        """See `Context.navigate`."""
+        if self.context is None:
+            return
+        if key == "document":
+            self._open_document(target)
+            return
+        page = self.page(key)
+        self.stack.setCurrentWidget(page)
+        self.nav.show_page(key)
+        self._settings.remember("last_page", key)
+        if target is not None:
+            page.show_target(target)
+
+    def page(self, key: str) -> Page:
+        """The page, made on first use."""
+        if key not in self.pages:
+            assert self.context is not None
+            self.pages[key] = _make_page(key, self.context)
+            self.stack.addWidget(self.pages[key])
+        return self.pages[key]
+
+    def _library_page(self) -> Any:
+        self.navigate("library", None)
+        return self.pages["library"]
+
+    def _open_document(self, place: Place) -> None:
+        if self.viewer is None:
+            from app.views.viewer import Viewer
+
+            assert self.context is not None
+            viewer = self.viewer = Viewer(self.context)
+            viewer.closed.connect(self.close_document)
+            self.beside.addWidget(viewer)
+            self.beside.setStretchFactor(0, 1)
+            width = self.beside.width()
+            self.beside.setSizes(self._settings.get("viewer_sizes") or [width // 2, width - width // 2])
+        self.viewer.show()
+        self.viewer.open(place)  # type: ignore[attr-defined]
+
+    def close_document(self) -> None:
+        if self.viewer is not None and self.viewer.isVisible():
+            self._settings.remember("viewer_sizes", self.beside.sizes())
+            self.viewer.hide()
+            current = self.stack.currentWidget()
+            if current is not None:
+                current.setFocus()
+
+    # what the person does
+
+    def show_settings(self) -> None:
+        dialogs.settings_sheet(self._settings, self).open()
+
+    def _current(self) -> Page | None:
+        page = self.stack.currentWidget()
+        return page if isinstance(page, Page) else None
+
+    def _find(self) -> None:
+        page = self._current()
+        if page is not None:
+            page.focus_search()
+
+    def _escape(self) -> None:
+        page = self._current()
+        beside = self.viewer is not None and self.viewer.isVisible()
+        focus = self.focusWidget()
+        if beside and focus is not None and self.viewer.isAncestorOf(focus):  # type: ignore[union-attr]
+            self.close_document()
+        elif (page is None or not page.escape()) and beside:
+            self.close_document()
+
+    def _toggle_pause(self) -> None:
+        if self.context is not None:
+            jobs = self.context.jobs
+            (jobs.resume if jobs.paused else jobs.pause)()
+
+    def _setting_changed(self, key: str) -> None:
+        if key == "theme":
+            self._theme.set_mode(self._settings.get(key))
+        elif key == "text_percent":
+            self._theme.set_text_percent(self._settings.get(key))
+
+    def _show_job(self, progress: Progress | None = None) -> None:
+        if self.context is None:
+            return
+        jobs = self.context.jobs
+        progress = jobs.last_progress
+        if jobs.running is None:
+            self.nav.show_job("")
+        elif progress is None or not progress.total:
+            self.nav.show_job(tr("Paused") if jobs.paused else tr("Working"))
+        else:
+            words = tr("Paused") if jobs.paused else stage(progress)
+            self.nav.show_job(f"{words} · {grouped(progress.done)}/{grouped(progress.total)}", progress.done, progress.total)
+
+    # drag and drop, closing
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.context is not None and dropped(event.mimeData()):
+            event.acceptProposedAction()
+            self.overlay.open()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.overlay.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.overlay.hide()
+        paths = dropped(event.mimeData())
+        if self.context is not None and paths:
+            event.acceptProposedAction()
+            self.navigate("library", None)
+            self.context.jobs.ingest(paths)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Work is cut off where it stands; nothing that is stored is lost, and the next start offers to go on."""
+        self._settings.remember("geometry", bytes(self.saveGeometry().toBase64().data()).decode())
+        self.hide()
+        if self._opening is not None:
+            self._opening.wait()
+        self._leave_library()
+        super().closeEvent(event)
+
+
+def _make_page(key: str, context: Context) -> Page:
+    """Pages are imported on first use, so that the window is up quickly."""
+    if key == "search":
+        from app.views.search_page import SearchPage
+
+        return SearchPage(context)
+    if key == "ask":
+        from app.views.ask_page import AskPage
+
+        return AskPage(context)
+    from app.views.library_page import LibraryPage
+
+    return LibraryPage(context)

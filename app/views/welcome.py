@@ -1,0 +1,87 @@
+"""The first start: an empty library and two ways into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.i18n import tr
+from app.widgets.empty_state import IconLabel
+from app.widgets.labels import Label
+
+
+class Choice(QPushButton):
+    """A large button with an icon, a title and a line of explanation."""
+
+    def __init__(self, icon_name: str, title: str, text: str, on_click: Callable[[], object]) -> None:
+        super().__init__()
+        self.setProperty("kind", "choice")
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(text)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMinimumSize(270, 176)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 20, 22, 20)
+        column.setSpacing(8)
+        column.addWidget(IconLabel(icon_name, "accent", 32))
+        column.addSpacing(4)
+        column.addWidget(Label(title, "heading"))
+        column.addWidget(Label(text, "muted", wrap=True))
+        column.addStretch(1)
+        for part in self.findChildren(QWidget):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.clicked.connect(lambda: on_click())
+
+
+class Welcome(QWidget):
+    """Shown in place of the library's table while there is nothing in it."""
+
+    def __init__(
+        self, add_folder: Callable[[], object], demo: Callable[[], object], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.add_choice = Choice(
+            "folder-add", tr("Add a folder"),
+            tr("Choose it, or drop folders and files anywhere on this window. They stay where they are."), add_folder,
+        )  # fmt: skip
+        self.demo_choice = Choice(
+            "sparkle", tr("Look around with the sample library"),
+            tr("Fifteen documents of an invented organisation, to try search, answers and reasons."), demo,
+        )  # fmt: skip
+        inner = QWidget()
+        inner.setMaximumWidth(720)
+        column = QVBoxLayout(inner)
+        column.setSpacing(10)
+        column.addWidget(Label(tr("Find it. See why."), "display"))
+        column.addWidget(
+            Label(
+                tr(
+                    "Whymatch reads your documents, searches them by words and by meaning, answers with citations, "
+                    "and shows for every match why it is one."
+                ),
+                "muted",
+                wrap=True,
+            )  # fmt: skip
+        )
+        column.addSpacing(14)
+        choices = QHBoxLayout()
+        choices.setSpacing(16)
+        choices.addWidget(self.add_choice)
+        choices.addWidget(self.demo_choice)
+        column.addLayout(choices)
+        column.addSpacing(10)
+        column.addWidget(
+            Label(tr("PDF, Word, HTML, Markdown, text, JSON Lines. Nothing leaves this computer."), "small", wrap=True)
+        )
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(24, 24, 24, 24)
+        outer.addStretch(2)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(inner, 20)
+        line.addStretch(1)
+        outer.addLayout(line)
+        outer.addStretch(3)
