@@ -210,8 +210,8 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure search on judged queries."""
+    from core.cli.measuring import measure
     from core.cli.present import show_evaluation
-    from core.worker.measuring import measure
 
     begun = time.monotonic()
     with progress() as line:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from core.base.types import Answer, AnswerMode, Citation, Explanation, Hit, SearchResult, Support
 from core.cli.output import out
+from core.evaluate.run import Evaluation
 
 _MODES = {
     AnswerMode.GENERATED: "Written by the local model, checked against your documents",
@@ -83,7 +84,7 @@ def show_citation(mark: str, citation: Citation) -> None:
     out.print(f"    {citation.document}", style="dim", markup=False)
 
 
-def show_evaluation(report: Any, seconds: float) -> None:
+def show_evaluation(report: Evaluation, seconds: float) -> None:
     table = Table("Channel", "nDCG@10", "MRR@10", "Recall@100")
     for name, values in report.channels.items():
         table.add_row(name, *(f"{values[key]:.4f}" for key in ("ndcg@10", "mrr@10", "recall@100")))

@@ -89,8 +89,8 @@ class Indexer:
 
     def _vectors(self, batch: list[Passage]) -> np.ndarray:
         """float32 [N, D] for the passages: kept ones where the same text was encoded before."""
-        texts = {input_hash(t): t for t in map(_input, batch)}
-        keys = [input_hash(_input(p)) for p in batch]
+        texts = {input_hash(t): t for t in map(encoder_input, batch)}
+        keys = [input_hash(encoder_input(p)) for p in batch]
         known = passages.vectors(self._db, self.encoder.id, keys)
         missing = [k for k in texts if k not in known]
         if missing:
@@ -139,7 +139,8 @@ class Indexer:
         return generation
 
 
-def _input(passage: Passage) -> str:
+def encoder_input(passage: Passage) -> str:
+    """What the encoder sees of a stored passage."""
     return input_text(passage.heading_path, passage.text, _title(passage))
 
 

@@ -8,9 +8,11 @@ from sqlite_utils import Database
 
 from core.base.errors import KnownError, LibraryLocked
 from core.base.types import Finding
+from core.encode.encoder import input_text
 from core.index import generation
 from core.index.check import check as check_index
 from core.index.writer import rebuild
+from core.ingest.indexing import Indexer
 from core.library import Library
 from core.store import database
 from core.worker.finding import encoder_for
@@ -105,7 +107,7 @@ def _jobs(library: Path) -> Finding:
 
 
 def _repaired(library: Path, db: Database, before: list[Finding]) -> list[Finding]:
-    rebuild(library, db, encoder_for(library))
+    rebuild(library, db, encoder_for(library), input_text)
     if any(f.check == "concepts" and f.severity == "error" for f in before):
         _drop_concepts(library, db)
     after = {f.check: f for f in _checks(library, db)}
@@ -117,6 +119,5 @@ def _repaired(library: Path, db: Database, before: list[Finding]) -> list[Findin
 def _drop_concepts(library: Path, db: Database) -> None:
     """A broken concept model is only a view of the vectors: without it the next ingest fits a new one."""
     from core.base.events import Control, ignore
-    from core.ingest.indexing import Indexer
 
     Indexer(library, db, encoder_for(library), Control(), ignore).commit(concepts="")

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.base.errors import LibraryLocked
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.concepts.model import ConceptModel
-from core.encode.encoder import Encoder
+from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder
 from core.explain.explain import explain
 from core.index import generation
@@ -61,7 +61,7 @@ class Finder:
             with database.lock(self._folder, "repair"):
                 db = database.open_writer(self._folder)
                 try:
-                    rebuild(self._folder, db, self.encoder)
+                    rebuild(self._folder, db, self.encoder, input_text)
                 finally:
                     db.conn.close()
         except LibraryLocked:
