@@ -14,12 +14,12 @@ CANCELLED = 130  # what shells use for a program stopped by Ctrl+C
 
 def main() -> None:
     """Exit code 0 done, 1 a known error, 2 wrong usage, 130 cancelled."""
-    if len(sys.argv) == 1:
-        _window()
-        return
-    from core.cli.commands import app
-
     try:
+        if len(sys.argv) == 1:
+            _window()
+            return
+        from core.cli.commands import app
+
         app(prog_name="whymatch")
     except Cancelled:
         print("Cancelled.", file=sys.stderr)
@@ -36,6 +36,9 @@ def main() -> None:
 
 def _window() -> None:
     """The window is a process of its own kind: it shares nothing with the engine but types."""
+    displays = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in displays):
+        raise KnownError("There is no display to open a window on.", "See `whymatch --help` for the commands.")
     line = [sys.executable, "-m", "app.main"]
     if sys.platform == "win32":
         sys.exit(subprocess.call(line))
