@@ -1,0 +1,196 @@
+"""PDF: pages with text and boxes by PDFium; by pypdf what PDFium cannot open."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from core.base.types import BlockKind, Box, DocumentState, ReadDocument
+from core.ingest.limits import Limits, Tick
+from core.ingest.readers import pdf_fallback
+from core.ingest.readers.build import TextBuilder, failure
+from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf, page_chars
+from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels
+from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout, layout
+
+_OUTLINE_ENTRIES = 5000
+_DATE = re.compile(r"D?:?\s*(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
+_GARBAGE_SHARE = 0.3
+_SAMPLE = 400  # characters asked about their Unicode mapping
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    text: str
+    boxes: tuple[Box, ...]
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    blocks: tuple[_Block, ...]
+    width: float = 0.0
+    height: float = 0.0
+    has_pictures: bool = False
+    is_garbage: bool = False
+    failed: bool = False
+
+
+def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
+    try:
+        with open_pdf(path) as document:
+            yield _read(document, path, limits, tick)
+    except NeedsPassword:
+        yield failure(DocumentState.LOCKED, "The PDF needs a password.")
+    except CannotOpen:
+        yield pdf_fallback.read(path, limits, tick)
+
+
+def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) -> ReadDocument:
+    pages = _read_pages(document, path, limits, tick)
+    if not pages:
+        return failure(DocumentState.BROKEN, "The PDF is damaged: no page of it can be found.")
+    candidates = [block.candidate for page in pages for block in page.blocks]
+    depths = iter(levels(candidates, _outline(document)))
+    builder = TextBuilder(limits.output_characters)
+    for number, page in enumerate(pages, 1):
+        builder.open_page(number, page.width, page.height)
+        for block in page.blocks:
+            _add(builder, block, next(depths))
+    metadata = document.get_metadata_dict()
+    result = builder.build(
+        title=metadata.get("Title", ""),
+        author=metadata.get("Author", ""),
+        created=_iso_date(metadata.get("CreationDate", "")),
+        modified=_iso_date(metadata.get("ModDate", "")),
+        warnings=_warnings(pages),
+    )
+    return result if result.text else _without_text(result, pages)
+
+
+def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) -> list[_Page]:
+    """Pages until the text limit is passed; each is closed before the next is opened."""
+    pages: list[_Page] = []
+    characters = 0
+    for index in range(len(document)):
+        tick()
+        try:
+            with open_page(document, index) as page:
+                pages.append(_read_page(page, index))
+        except CannotOpen:
+            pages.append(_fallback_page(path, index))
+        characters += sum(len(block.text) for block in pages[-1].blocks)
+        if characters > limits.output_characters:
+            break
+    return pages
+
+
+def _read_page(page: pdfium.PdfPage, index: int) -> _Page:
+    found = layout(page_chars(page))
+    bold = _bold_starts(page, found)
+    blocks = tuple(
+        _Block(
+            found.text[p.start : p.end],
+            p.boxes,
+            Candidate(index, found.text[p.start : p.end], p.size, p.is_row, is_bold),
+        )
+        for p, is_bold in zip(found.paragraphs, bold, strict=True)
+    )
+    has_pictures = not blocks and any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
+    return _Page(blocks, found.chars.width, found.chars.height, has_pictures, _is_garbage(found.text))
+
+
+def _fallback_page(path: Path, index: int) -> _Page:
+    text = pdf_fallback.page_text(path, index)
+    paragraphs = [p for p in text.split(SEPARATOR) if p.strip()]
+    blocks = tuple(_Block(p, (), Candidate(index, p, 0.0, False, False)) for p in paragraphs)
+    return _Page(blocks, failed=not blocks)
+
+
+def _bold_starts(page: pdfium.PdfPage, found: PageLayout) -> list[bool]:
+    """Does each short paragraph begin in a bold font?"""
+    text_page = raw.FPDFText_LoadPage(page)
+    try:
+        return [
+            p.end - p.start <= 100 and not p.is_row and raw.FPDFText_GetFontWeight(text_page, p.first_char) >= 600
+            for p in found.paragraphs
+        ]
+    finally:
+        raw.FPDFText_ClosePage(text_page)
+
+
+def _add(builder: TextBuilder, block: _Block, depth: int) -> None:
+    if depth:
+        builder.heading(block.text, depth, boxes=block.boxes, separator=SEPARATOR)
+        return
+    kind = BlockKind.PARAGRAPH
+    if block.candidate.is_row:
+        kind = BlockKind.TABLE_ROW
+    elif LIST_MARK.match(block.text):
+        kind = BlockKind.LIST_ITEM
+    builder.add(block.text, kind, boxes=block.boxes, separator=SEPARATOR)
+
+
+def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:
+    entries: list[OutlineEntry] = []
+    for bookmark in document.get_toc(max_depth=6):
+        target = bookmark.get_dest()
+        page = target.get_index() if target is not None else None
+        if page is not None:
+            entries.append(OutlineEntry(bookmark.get_title(), bookmark.level + 1, page))
+        if len(entries) >= _OUTLINE_ENTRIES:
+            break
+    return entries
+
+
+def _iso_date(value: str) -> str:
+    found = _DATE.match(value)
+    if not found or not 1 <= int(found.group(2) or 1) <= 12 or not 1 <= int(found.group(3) or 1) <= 31:
+        return ""
+    year, month, day, hour, minute, second = found.groups()
+    date = f"{year}-{month or '01'}-{day or '01'}"
+    return f"{date}T{hour}:{minute}:{second or '00'}" if hour and minute else date
+
+
+def _is_garbage(text: str) -> bool:
+    """Glyphs without a meaning: private-use, unassigned and replacement characters."""
+    solid = [c for c in text if not c.isspace()]
+    if not solid or text.isascii():
+        return False
+    bad = sum(c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn", "Cc") for c in solid)
+    return bad > _GARBAGE_SHARE * len(solid)
+
+
+def _warnings(pages: Sequence[_Page]) -> tuple[str, ...]:
+    some_text = any(page.blocks for page in pages)
+    scanned = [number for number, page in enumerate(pages, 1) if page.has_pictures] if some_text else []
+    garbage = [number for number, page in enumerate(pages, 1) if page.is_garbage]
+    failed = [number for number, page in enumerate(pages, 1) if page.failed]
+    told = (
+        (scanned, "{} without text: only a picture of it (a scan), which was not read."),
+        (garbage, "{} with characters that mean nothing: the fonts do not say which letters they show."),
+        (failed, "{} damaged, nothing of it was read."),
+    )
+    return tuple(sentence.format(_page_list(numbers)) for numbers, sentence in told if numbers)
+
+
+def _page_list(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:20])) + (f" and {len(numbers) - 20} more" if len(numbers) > 20 else "")
+    return f"{'Page' if len(numbers) == 1 else 'Pages'} {shown}"
+
+
+def _without_text(result: ReadDocument, pages: Sequence[_Page]) -> ReadDocument:
+    from dataclasses import replace
+
+    if any(page.has_pictures for page in pages):
+        reason = "Its pages are pictures (a scan) without a text layer. Text in pictures is not read."
+        return replace(result, state=DocumentState.SCANNED, reason=reason)
+    if all(page.failed for page in pages):
+        return replace(result, state=DocumentState.BROKEN, reason="The PDF is damaged: none of its pages can be read.")
+    return replace(result, state=DocumentState.EMPTY, reason="Its pages hold no text.")

@@ -1,0 +1,150 @@
+"""PDFium's characters of one page with their boxes, as arrays. Owns the calls into PDFium.
+
+Boxes are in points from the top left corner of the page as it is shown (rotation and crop box applied).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+HYPHEN = "\x02"  # PDFium's mark for a hyphen at the end of a line
+_WITH_TEXT = frozenset([raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP])
+_ANNOTATIONS = 5000  # a page with more is not flattened
+
+
+@dataclass(frozen=True, slots=True)
+class PageChars:
+    """`boxes` is [n, 4] float32 (left, top, right, bottom), one row for each character of `text`."""
+
+    text: str
+    boxes: np.ndarray
+    width: float
+    height: float
+
+
+class NeedsPassword(Exception):
+    """The file does not open with an empty password."""
+
+
+class CannotOpen(Exception):
+    """PDFium cannot make sense of the file or the page."""
+
+
+@contextmanager
+def open_pdf(path: str | Path) -> Iterator[pdfium.PdfDocument]:
+    """Raises NeedsPassword, CannotOpen or OSError."""
+    with open(path, "rb") as file:  # by a stream: PDFium takes no path that is not UTF-8
+        try:
+            document = pdfium.PdfDocument(file)
+        except pdfium.PdfiumError as error:
+            wrong_password = getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD
+            raise (NeedsPassword if wrong_password else CannotOpen)(str(error)) from error
+        try:
+            if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
+                document.init_forms()
+            yield document
+        finally:
+            document.close()
+
+
+@contextmanager
+def open_page(document: pdfium.PdfDocument, index: int) -> Iterator[pdfium.PdfPage]:
+    """The page with what was filled into forms and written over it as part of its content. Raises CannotOpen."""
+    page = _load(document, index)
+    try:
+        if _has_written_annotations(page):
+            raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+            page.close()
+            page = _load(document, index)
+        yield page
+    finally:
+        page.close()
+
+
+def _load(document: pdfium.PdfDocument, index: int) -> pdfium.PdfPage:
+    try:
+        return document[index]
+    except pdfium.PdfiumError as error:
+        raise CannotOpen(str(error)) from error
+
+
+def _has_written_annotations(page: pdfium.PdfPage) -> bool:
+    count = raw.FPDFPage_GetAnnotCount(page)
+    if not 0 < count <= _ANNOTATIONS:
+        return False
+    for index in range(count):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in _WITH_TEXT:
+            return True
+    return False
+
+
+def page_chars(page: pdfium.PdfPage) -> PageChars:
+    """All characters of a page in PDFium's order, with the spaces and line ends that it puts in."""
+    width, height = page.get_size()
+    text_page = raw.FPDFText_LoadPage(page)
+    if not text_page:
+        raise CannotOpen("no text page")
+    try:
+        count = max(0, raw.FPDFText_CountChars(text_page))
+        text = _text(text_page, count)
+        boxes = _boxes(text_page, count)
+    finally:
+        raw.FPDFText_ClosePage(text_page)
+    return PageChars(text, _as_shown(boxes, page), float(width), float(height))
+
+
+def _text(text_page: Any, count: int) -> str:
+    """One character for each of PDFium's. In one call where that call leaves nothing out."""
+    buffer = (ctypes.c_ushort * (count + 1))()
+    written = raw.FPDFText_GetText(text_page, 0, count, buffer)
+    if written == count + 1:
+        text = bytes(buffer)[: 2 * count].decode("utf-16-le", "surrogatepass")
+        if len(text) == count and "\ufffe" not in text:
+            return text
+    get = raw.FPDFText_GetUnicode
+    codes = (get(text_page, index) for index in range(count))
+    return "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes).replace("\ufffe", HYPHEN)
+
+
+# called a million times for a book: a prototype that checks nothing and keeps the interpreter costs a third less
+_GET_BOX = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
+    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
+)
+
+
+def _boxes(text_page: Any, count: int) -> np.ndarray:
+    """[n, 4] left, top, right, bottom in page space (y upwards)."""
+    boxes = np.zeros((count, 4), np.float32)
+    handle, address = ctypes.cast(text_page, ctypes.c_void_p).value, boxes.ctypes.data
+    get = _GET_BOX
+    for index in range(count):
+        get(handle, index, address + 16 * index)
+    return boxes
+
+
+def _as_shown(boxes: np.ndarray, page: pdfium.PdfPage) -> np.ndarray:
+    left, bottom, right, top = page.get_bbox()
+    x = np.sort(boxes[:, [0, 2]], axis=1)
+    y = np.sort(boxes[:, [1, 3]], axis=1)
+    rotation = page.get_rotation()
+    if rotation == 90:
+        columns = (y[:, 0] - bottom, x[:, 0] - left, y[:, 1] - bottom, x[:, 1] - left)
+    elif rotation == 180:
+        columns = (right - x[:, 1], y[:, 0] - bottom, right - x[:, 0], y[:, 1] - bottom)
+    elif rotation == 270:
+        columns = (top - y[:, 1], right - x[:, 1], top - y[:, 0], right - x[:, 0])
+    else:
+        columns = (x[:, 0] - left, top - y[:, 1], x[:, 1] - left, top - y[:, 0])
+    return np.stack(columns, axis=1)

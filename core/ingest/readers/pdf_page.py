@@ -1,0 +1,75 @@
+"""Pictures of PDF pages, and where on them a piece of text stands."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from core.base.errors import KnownError
+from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf, page_chars
+from core.ingest.readers.pdf_layout import PageLayout, layout
+
+_MOST_PIXELS = 40_000_000  # a page of a hostile size is shown smaller
+
+Rect = tuple[float, float, float, float]
+
+
+def page_rects(path: str | Path, page_number: int, scale: float, spans: Sequence[tuple[int, int]]) -> list[Rect]:
+    """Rectangles (left, top, right, bottom) in pixels of `render` at `scale`, one for each line of each span.
+
+    `spans` count in the page's text as the reader gave it: offsets in the document less the page's start.
+    Pages that only the second reader can open have no rectangles.
+    """
+    try:
+        with open_pdf(path) as document, open_page(document, page_number - 1) as page:
+            found = layout(page_chars(page))
+            factor = _factor(page.get_size(), scale)
+    except (CannotOpen, NeedsPassword):
+        return []
+    return [
+        tuple(round(float(value) * factor, 1) for value in box)  # type: ignore[misc]  # always four
+        for start, end in spans
+        for box in _boxes(found, max(0, start), end)
+    ]
+
+
+def _boxes(found: PageLayout, start: int, end: int) -> Iterator[np.ndarray]:
+    """Boxes of the characters of a span, joined while they stand on one line."""
+    chars = found.source[start:end]
+    chars = chars[chars >= 0]
+    boxes = found.chars.boxes[chars]
+    lines = found.line_of[chars]
+    shown = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1]) & (lines >= 0)
+    boxes, lines = boxes[shown], lines[shown]
+    for line in dict.fromkeys(lines.tolist()):
+        on_line = boxes[lines == line]
+        yield np.concatenate([on_line[:, :2].min(axis=0), on_line[:, 2:].max(axis=0)])
+
+
+def render(path: str | Path, page_number: int, scale: float) -> tuple[bytes, int, int]:
+    """The page as PNG with its width and height in pixels; `scale` 1 is 72 dots an inch.
+
+    Raises:
+        KnownError: the page cannot be shown.
+    """
+    try:
+        with open_pdf(path) as document:
+            page = document[page_number - 1]
+            try:
+                bitmap = page.render(scale=_factor(page.get_size(), scale))
+            finally:
+                page.close()
+            image = bitmap.to_pil()
+            png = io.BytesIO()
+            image.save(png, "PNG", compress_level=1)
+            return png.getvalue(), image.width, image.height
+    except (CannotOpen, NeedsPassword, IndexError, OSError) as error:
+        raise KnownError(f"Page {page_number} cannot be shown.", "Open the file in another program.") from error
+
+
+def _factor(size: tuple[float, float], scale: float) -> float:
+    pixels = size[0] * size[1] * scale * scale
+    return scale if pixels <= _MOST_PIXELS else scale * (_MOST_PIXELS / pixels) ** 0.5

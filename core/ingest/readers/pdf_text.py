@@ -1,0 +1,73 @@
+"""Characters of a PDF made searchable (ligatures, presentation forms, accents), with the source of each kept."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import numpy as np
+
+from core.ingest.readers.build import clean
+
+# Latin, Armenian, Hebrew and Arabic forms that stand for other letters; radicals drawn as ideographs
+_FORMS = "\ufb00-\ufb1c\ufb1d-\ufb4f\ufb50-\ufdcf\ufdf0-\ufdfc\ufe70-\ufefc\u2f00-\u2fd5"
+_PLAIN = re.compile(
+    r"[ !-~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uffdc]*"
+)
+_FORM = re.compile(f"[{_FORMS}]")
+
+
+def is_wide(character: str) -> bool:
+    """Chinese and Japanese characters, which stand without spaces between words."""
+    return "\u2e80" <= character <= "\ua4cf" or "\uf900" <= character <= "\ufaff" or "\uff00" <= character <= "\uffef"
+
+
+def normalize(text: str, source: np.ndarray) -> tuple[str, np.ndarray]:
+    """NFC text without forms, control characters and doubled spaces; `source` follows, [len(text)] int64."""
+    plain = "  " not in text and text[:1] != " " != text[-1:] and _PLAIN.fullmatch(text)
+    if plain and unicodedata.is_normalized("NFC", text):
+        return text, source
+    out: list[str] = []
+    origin: list[int] = []
+    for cluster, where in _clusters(text, source.tolist()):
+        for character in unicodedata.normalize("NFC", cluster):
+            if character == " " and (not out or out[-1] == " "):
+                continue
+            out.append(character)
+            origin.append(where)
+    while out and out[-1] == " ":
+        out.pop()
+        origin.pop()
+    result = "".join(out)
+    if clean(result) != result:  # characters that compose across clusters: rare, and their boxes are dropped
+        result = clean(result).strip()
+        return result, np.full(len(result), origin[0] if origin else -1, np.int64)
+    return result, np.array(origin, np.int64)
+
+
+def _clusters(text: str, source: list[int]) -> list[tuple[str, int]]:
+    """Characters with the marks that combine with them."""
+    clusters: list[tuple[str, int]] = []
+    for character, where in zip(text, source, strict=True):
+        piece = _piece(character)
+        if not piece:
+            continue
+        if clusters and _combines(piece[0]):
+            before, first = clusters[-1]
+            clusters[-1] = (before + piece, first)
+        else:
+            clusters.append((piece, where))
+    return clusters
+
+
+def _piece(character: str) -> str:
+    if character.isspace():
+        return " "
+    if _FORM.match(character):
+        return unicodedata.normalize("NFKC", character).strip() or character
+    return clean(character)
+
+
+def _combines(character: str) -> bool:
+    # a mark, or a vowel or final of decomposed Hangul
+    return unicodedata.category(character) in ("Mn", "Mc") or "\u1160" <= character <= "\u11ff"
