@@ -1,0 +1,141 @@
+"""The roles as real child processes: search, view, answer, job."""
+
+import base64
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.base.errors import BadQuery, Cancelled, ChildDied, NotALibrary, NotFound, PathMissing
+from core.base.events import Control
+from core.base.types import Answer, AnswerMode, Explanation, IngestReport, Query, SearchResult
+from core.base.wire import from_plain, to_plain
+from core.library import Library
+from core.worker.client import ChildClient, describe_ending
+from tests.corpus import make_folder
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def library(tmp_path, tiny_home):
+    make_folder(tmp_path / "docs", 32)
+    with ChildClient("job", tmp_path / "library") as child:
+        data = child.call("ingest", {"paths": [str(tmp_path / "docs")]})
+    assert from_plain(IngestReport, data).documents == 32
+    return tmp_path / "library"
+
+
+def search(child, text, **values):
+    return from_plain(SearchResult, child.call("search", {"query": to_plain(Query(text, **values))}))
+
+
+def test_search_and_explain(library):
+    with ChildClient("search", library) as child:
+        result = search(child, "reference code0003x")
+        assert "code0003x" in result.hits[0].passage.text
+        args = {"query": to_plain(result.query), "passage_id": result.hits[0].passage.id}
+        why = from_plain(Explanation, child.call("explain", args))
+        assert why.passage == result.hits[0].passage
+        assert why.parts == result.hits[0].parts
+        with pytest.raises(BadQuery):
+            search(child, "  ")
+        with pytest.raises(NotFound):
+            child.call("explain", {**args, "passage_id": 10**9})
+        assert search(child, "honey").hits
+
+
+def test_a_search_child_sees_what_a_job_commits(library, tmp_path):
+    with ChildClient("search", library) as child:
+        assert not any("zebras" in h.passage.text for h in search(child, "zebras").hits)
+        (tmp_path / "docs" / "new.txt").write_text("A new report. It is about zebras and their stripes.")
+        with ChildClient("job", library) as job:
+            job.call("ingest", {"paths": []})
+        assert "zebras" in search(child, "zebras").hits[0].passage.text
+        with ChildClient("job", library) as job:
+            job.call("remove", {"path": str(tmp_path / "docs" / "new.txt")})
+        assert not any("zebras" in h.passage.text for h in search(child, "zebras").hits)
+
+
+def test_view_marks_the_words_on_the_page(library):
+    reader = Library.open(library)
+    document = next(d for d in reader.documents() if d.path.endswith("money-0003.pdf"))
+    text, _, _ = reader.document_text(document.id)
+    start = text.index("code0003x")
+    args = {"document_id": document.id, "number": 1, "scale": 2.0, "spans": [[start, start + 9]]}
+    with ChildClient("view", library) as child:
+        page = child.call("page", args)
+        assert base64.b64decode(page["image"])[:8] == b"\x89PNG\r\n\x1a\n"
+        assert page["pages"] == 2
+        assert len(page["rects"]) == 1
+        left, top, right, bottom = page["rects"][0]
+        assert 0 < left < right < page["width"]
+        assert 0 < top < bottom < page["height"]
+        assert 30 < right - left < 150  # nine letters of ten points at twice the size
+        elsewhere = child.call("page", {**args, "number": 2})
+        assert elsewhere["rects"] == []
+        sizes = child.call("sizes", {"document_id": document.id})
+        assert len(sizes["pages"]) == 2
+        Path(document.path).unlink()
+        with pytest.raises(PathMissing):
+            child.call("page", args)
+    reader.close()
+
+
+def test_an_answer_cites_the_place(library):
+    with ChildClient("search", library) as child:
+        question = "What is the reference code0003x?"
+        result = child.call("retrieve", {"question": question, "history": [], "filters": {}, "k": 8})
+    parts = []
+    with ChildClient("answer", library) as child:
+        args = {"question": question, "history": [], "result": result, "mode": "auto"}
+        answer = from_plain(Answer, child.call("ask", args, on_event=parts.append))
+    assert answer.mode is AnswerMode.EXTRACTIVE
+    assert "code0003x" in answer.text
+    assert parts[0].event == "partial"
+
+
+def test_a_job_can_be_cancelled_and_goes_on_later(tmp_path, tiny_home):
+    make_folder(tmp_path / "docs", 200, suffixes=("txt",))
+    control = Control()
+
+    def listen(reply):
+        if reply.event == "progress" and reply.data["counts"].get("files", 0) > 5:
+            control.cancel()
+
+    with ChildClient("job", tmp_path / "library") as child:
+        begun = time.monotonic()
+        with pytest.raises(Cancelled):
+            child.call("ingest", {"paths": [str(tmp_path / "docs")]}, on_event=listen, control=control)
+        assert time.monotonic() - begun < 60
+    with ChildClient("job", tmp_path / "library") as child:
+        assert child.call("ingest", {"paths": []})["documents"] == 200
+
+
+def test_a_dead_child_is_told_by_how_it_ended(library):
+    child = ChildClient("search", library)
+    search(child, "honey")
+    os.kill(child.pid, signal.SIGSEGV)
+    with pytest.raises(ChildDied, match="SIGSEGV"):
+        search(child, "honey")
+    child.close()
+    assert describe_ending(-9) == "was ended by SIGKILL (perhaps out of memory)"
+    assert describe_ending(3) == "ended with code 3"
+
+
+def test_no_child_outlives_its_parent(library):
+    client = ChildClient("search", library)
+    search(client, "honey")
+    process = psutil.Process(client.pid)
+    client.close()
+    assert not process.is_running()
+
+
+def test_a_folder_that_is_no_library_is_an_error_not_a_death(tmp_path, tiny_home):
+    with ChildClient("search", tmp_path) as child:
+        for _ in range(2):
+            with pytest.raises(NotALibrary):
+                search(child, "honey")
