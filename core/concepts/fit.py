@@ -1,0 +1,206 @@
+"""Fitting the concepts of a library: gather, train, measure, describe, and store all of it or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from core.base.errors import ModelDamaged, ModelMissing, from_os_error
+from core.base.events import Control, Listener, Progress, Throttle
+from core.base.files import sync_folder
+from core.base.types import Concept, Passage
+from core.concepts.describe import describe
+from core.concepts.fidelity import measure
+from core.concepts.material import Material, even, gather
+from core.concepts.model import FORMAT, ConceptModel
+from core.concepts.sae import SaeConfig, SparseAutoencoder, train
+from core.concepts.stale import FOLDER, LEAST_PASSAGES, PREFIX
+from core.concepts.terms import Text
+from core.concepts.vocabulary import Vocabulary
+from core.encode.encoder import Encoder
+from core.index.snapshot import Snapshot
+from core.store.concepts import put_concepts
+from core.store.database import transaction
+
+STAGE = "concepts"
+DESCRIBED_PASSAGES = 4_000  # of a larger library an even sample is read for the labels
+_CHUNK = 4_096
+_STEPS = 100  # of the progress: training, then the rest
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    """The passages that can be found, ordered by what the encoder saw of them, so that ids do not matter."""
+
+    passages: list[Passage]
+    hashes: list[str]
+    vectors: Floats
+    first: NDArray[np.int64]  # rows of the first passage of each hash: copies are learnt from once
+
+
+def fit(
+    library: Path, db: Database, snapshot: Snapshot, encoder: Encoder, control: Control, listener: Listener
+) -> str | None:
+    """Fit, label and store the concepts of the snapshot's passages; the name of their folder under `models/`.
+
+    None when there are too few passages. A fit of the same passages with the same encoder is found again by its
+    name, and only labelled anew.
+
+    Raises:
+        Cancelled: through `control`; nothing is stored. KnownError: the disk is full or not writable.
+    """
+    if snapshot.passage_count < LEAST_PASSAGES:
+        return None
+    corpus = _corpus(db, snapshot)
+    if len(corpus.first) < LEAST_PASSAGES:
+        return None
+    name = PREFIX + _data_hash(corpus, snapshot.generation.encoder)
+    model = _known(library / FOLDER / name)
+    if model is None:
+        model = _fitted(corpus, snapshot.generation.encoder, encoder, control, listener)
+        _store(model, library / FOLDER / name)
+    _tell(listener, 90)
+    concepts = _concepts(model, corpus, control)
+    with transaction(db):
+        put_concepts(db, name, concepts)
+    _tell(listener, _STEPS)
+    return name
+
+
+def plan(passages: int, vectors: int, dimension: int) -> SaeConfig:
+    """The size of the autoencoder: about 60 activations a latent over the training vectors.
+
+    That is half of what `latents <= vectors · k / 30` allows: with fewer latents each is about more passages, and
+    easier to name.
+    """
+    k = 8 if passages < 1_000 else 16 if passages < 10_000 else 32
+    latents = int(np.clip(vectors * k // 60, 2 * k, min(8 * dimension, 2_048 if k < 32 else 4_096)))
+    return SaeConfig(latents=latents, k=k, steps=int(np.clip(vectors // 10, 150, 400)), batch=min(512, vectors))
+
+
+def _corpus(db: Database, snapshot: Snapshot) -> _Corpus:
+    ids = [int(i) for i in snapshot.ids()]
+    found = snapshot.passages(ids)
+    hashes = dict(db.execute("SELECT id, hash FROM passage").fetchall())
+    ordered = sorted((i for i in ids if i in found and i in hashes), key=lambda i: (hashes[i], i))
+    names = [hashes[i] for i in ordered]
+    first = np.flatnonzero([n == 0 or names[n] != names[n - 1] for n in range(len(names))])
+    return _Corpus([found[i] for i in ordered], names, snapshot.vectors(np.array(ordered, np.int64)), first)
+
+
+def _data_hash(corpus: _Corpus, encoder: str) -> str:
+    """Names what went in: the same passages and encoder give the same model."""
+    settings = json.dumps(asdict(plan(0, 0, 1)), sort_keys=True)
+    data = "\n".join([str(FORMAT), settings, encoder, *(corpus.hashes[i] for i in corpus.first)])
+    return hashlib.sha256(data.encode()).hexdigest()[:16]
+
+
+def _known(folder: Path) -> ConceptModel | None:
+    try:
+        return ConceptModel.load(folder, verify=True)
+    except (ModelMissing, ModelDamaged):
+        return None
+
+
+def _fitted(corpus: _Corpus, encoder_id: str, encoder: Encoder, control: Control, listener: Listener) -> ConceptModel:
+    began = time.monotonic()
+    vectors = corpus.vectors[corpus.first]
+    _tell(listener, 0)
+    material = gather([corpus.passages[i] for i in corpus.first], vectors, encoder, control)
+    config = plan(len(vectors), len(material.train), vectors.shape[1])
+    throttle = Throttle()
+
+    def on_step(step: int, error: float) -> None:
+        if throttle.ready():
+            _tell(listener, 20 + 65 * step // config.steps)
+
+    model = export(train(material.train, config, control, on_step))
+    figures = measure(model, vectors, material) | {"k": config.k, "latents": config.latents}
+    return _with_record(model, encoder_id, corpus, material, figures, time.monotonic() - began)
+
+
+def export(sae: SparseAutoencoder) -> ConceptModel:
+    """The trained weights as numpy arrays, with the threshold that makes BatchTopK a JumpReLU."""
+    arrays = {name: value.detach().numpy().copy() for name, value in sae.named_parameters()}
+    return ConceptModel(**arrays, threshold=sae.threshold or 0.0, config={"settings": asdict(sae.config)})
+
+
+def _with_record(
+    model: ConceptModel, encoder_id: str, corpus: _Corpus, material: Material, figures: dict[str, Any], seconds: float
+) -> ConceptModel:
+    record = {
+        **model.config,
+        "encoder": encoder_id,
+        "dimension": model.decoder.shape[1],
+        "data": _data_hash(corpus, encoder_id),
+        "passages": len(corpus.passages),
+        "training_vectors": len(material.train),
+        "fidelity": figures,
+        "seconds": round(seconds, 2),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return ConceptModel(model.encoder, model.encoder_bias, model.decoder, model.bias, model.threshold, record)
+
+
+def _store(model: ConceptModel, folder: Path) -> None:
+    """Write the folder beside its place, then rename it: there is a whole model or none."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for left in folder.parent.glob(f".{PREFIX}*"):  # of fits that were killed; one job writes at a time
+            shutil.rmtree(left, ignore_errors=True)
+        fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as error:
+        raise from_os_error(error, folder) from error
+    try:
+        model.save(fresh)
+        if folder.exists():  # damaged, else it would have been used
+            shutil.rmtree(folder)
+        fresh.replace(folder)
+        sync_folder(folder.parent)
+    except BaseException as error:
+        shutil.rmtree(fresh, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise from_os_error(error, folder) from error
+        raise
+
+
+def _concepts(model: ConceptModel, corpus: _Corpus, control: Control) -> list[Concept]:
+    """The latents that can be named, with the number of passages in which each is active."""
+    fires = np.zeros(model.latents, np.int64)
+    for start in range(0, len(corpus.vectors), _CHUNK):
+        control.check()
+        fires += (model.encode(corpus.vectors[start : start + _CHUNK]) > 0).sum(0)
+    rows = corpus.first[even(len(corpus.first), DESCRIBED_PASSAGES)]
+    texts = [Text("\n".join((*_context(p), p.text)), p.language) for p in (corpus.passages[r] for r in rows)]
+    vocabulary = Vocabulary(texts, control)
+    total = len(corpus.passages)
+    return [
+        Concept(
+            id=d.latent, label=d.label, terms=d.terms, passages=int(fires[d.latent]),
+            examples=tuple(corpus.passages[rows[r]].id for r in d.rows),
+            idf=float(np.log(1 + (total - fires[d.latent] + 0.5) / (fires[d.latent] + 0.5))),
+        )
+        for d in describe(vocabulary, model.encode(corpus.vectors[rows]), control)
+    ]  # fmt: skip
+
+
+def _context(passage: Passage) -> tuple[str, ...]:
+    """Title and nearest heading: they name what a passage is about."""
+    return tuple(dict.fromkeys(name for name in (passage.title, *passage.heading_path[-1:]) if name))
+
+
+def _tell(listener: Listener, done: int) -> None:
+    listener(Progress(STAGE, done, _STEPS))
