@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from core.base.errors import ModelDamaged
@@ -28,7 +29,7 @@ def export(folder: Path, serving: str = FP32) -> Mapping[str, Any]:
     try:
         config = read_json(folder / MODEL_CONFIG)
         model = build(load_file(folder / WEIGHTS), config)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ModelDamaged(
             f"The weights in {folder.name} cannot be read: {error}.", "Fetch the model again."
         ) from error

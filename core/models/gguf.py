@@ -39,9 +39,10 @@ def _read(file: BinaryIO, form: str) -> tuple[Any, ...]:
 
 def _string(file: BinaryIO) -> str:
     length = _read(file, "Q")[0]
-    if length > _LONGEST_STRING:
-        raise ValueError("string too long")
-    return file.read(length).decode("utf-8", "replace")
+    data = file.read(min(length, _LONGEST_STRING))
+    if len(data) != length:
+        raise ValueError("a string is cut short or too long")
+    return data.decode("utf-8", "replace")
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
