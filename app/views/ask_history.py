@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMessageBox, QVBoxLa
 
 from app.i18n import tr
 from app.widgets.buttons import Button, IconButton
-from app.widgets.card import row
+from app.widgets.card import Card, row
 from app.widgets.page_offsets import one_line
 from core.library import Library
 
@@ -38,7 +38,9 @@ class HistoryList(QWidget):
         line = row(Button(tr("New conversation"), "secondary", "plus", self.fresh.emit), self._delete)
         line.setStretch(0, 1)
         column.addLayout(line)
-        column.addWidget(self.list, 1)
+        box = Card(padding=5, spacing=0)
+        box.body.addWidget(self.list)
+        column.addWidget(box, 1)
 
     def load(self, current: int | None = None) -> None:
         """Read the list again and mark `current`."""

@@ -99,11 +99,14 @@ class AskPage(Page):
         column.addWidget(self.box)
         self._middle = QWidget()
         centred = QHBoxLayout(self._middle)
-        centred.setContentsMargins(14, 0, 14, 0)
+        centred.setContentsMargins(8, 0, 8, 0)
         centred.addWidget(inner, 1)
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
-        self._split.setHandleWidth(8)
+        self._split.setHandleWidth(10)
+        self._split.setStyleSheet(
+            "QSplitter::handle { background: transparent; }"
+        )  # the areas are told apart by their cards
         for part in (self.history, self._middle, self.why):
             self._split.addWidget(part)
         self._split.setStretchFactor(1, 1)

@@ -98,7 +98,10 @@ class SearchPage(Page):
         column.addWidget(self.results, 1)
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
-        self._split.setHandleWidth(8)
+        self._split.setHandleWidth(14)
+        self._split.setStyleSheet(
+            "QSplitter::handle { background: transparent; }"
+        )  # the areas are told apart by their cards
         self._split.addWidget(left)
         self._split.addWidget(self.why)
         self._split.setStretchFactor(0, 1)

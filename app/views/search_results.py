@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.context import Context
@@ -14,7 +14,7 @@ from app.widgets.buttons import Button
 from app.widgets.card import Card, row
 from app.widgets.empty_state import EmptyState
 from app.widgets.hit_list import HitList
-from app.widgets.labels import Label
+from app.widgets.labels import ElidedLabel
 from core.base.errors import KnownError
 from core.base.types import SearchResult
 
@@ -32,7 +32,7 @@ class SearchResults(QWidget):
         self.list = HitList()
         self.banner = Banner()
         self.banner.acted.connect(self.retry)
-        self.count = Label("", "small")
+        self.count = ElidedLabel("", "small", mode=Qt.TextElideMode.ElideRight)
         self.busy = Busy(tr("Searching…"), delay_ms=300)
         self._more = Button(tr("Show more"), "link", "", self.more.emit)
         self._why = Button(tr("Why?"), "ghost", "why", self._ask_why)
@@ -52,7 +52,9 @@ class SearchResults(QWidget):
         self._clear = Button(tr("Clear filters"), "secondary", "", self.clear_filters.emit)
         self._ask_anyway = Button(tr("Ask it as a question"), "secondary", "ask", self.ask.emit)
         self.no_hits = EmptyState("search", tr("No passage matches"), "", (self._clear, self._ask_anyway))
-        self.blank = QWidget()
+        self.blank = self._waiting()
+        for state in (self.nothing_yet, self.start, self.no_hits):
+            state.text.setMinimumWidth(400)
         self._stack = QStackedWidget()
         for page in (self.blank, self._hits(), self.nothing_yet, self.start, self.no_hits):
             self._stack.addWidget(page)
@@ -75,19 +77,35 @@ class SearchResults(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.results, 1)
-        column.addLayout(row(self.count, self.busy, self._more, None, self._why, self._ask))
+        line = row(self.count, self.busy, self._more, self._why, self._ask)
+        line.setStretch(0, 1)
+        column.addLayout(line)
         self._page = page
         return page
+
+    def _waiting(self) -> QWidget:
+        """Nothing was found before, and the answer is not here yet."""
+        self.first_busy = Busy(tr("Searching…"), delay_ms=300)
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.addLayout(row(None, self.first_busy, None))
+        column.addStretch(1)
+        return page
+
+    def _rest(self) -> None:
+        self.busy.stop()
+        self.first_busy.stop()
 
     def show_busy(self) -> None:
         """A new search runs: what was found before stays until the answer is here."""
         self.banner.hide()
         self.busy.start()
+        self.first_busy.start()
         if self.shown is not self._page:
             self._stack.setCurrentWidget(self.blank)
 
     def show_result(self, result: SearchResult, *, more: bool) -> None:
-        self.busy.stop()
+        self._rest()
         self.list.show_hits(result.hits)
         self._more.setVisible(more)
         if result.notice:
@@ -98,7 +116,7 @@ class SearchResults(QWidget):
         time = sum(ms for stage, ms in result.milliseconds.items() if stage != "total")
         time = result.milliseconds.get("total", time)
         found = plural(len(result.hits), "{n} passage", "{n} passages")
-        self.count.setText(f"{found}  ·  {time:.0f} ms" if time > EXACTLY else found)
+        self.count.set_whole(f"{found}  ·  {time:.0f} ms" if time > EXACTLY else found)
         self._stack.setCurrentWidget(self._page)
 
     def _show_no_hits(self, result: SearchResult) -> None:
@@ -114,14 +132,14 @@ class SearchResults(QWidget):
         self._stack.setCurrentWidget(self.no_hits)
 
     def show_error(self, error: KnownError | Bug) -> None:
-        self.busy.stop()
+        self._rest()
         self.banner.show_error(error, action=tr("Try again"))
         if not self.list.hits:
             self._stack.setCurrentWidget(self.blank)
 
     def show_start(self, searchable: bool) -> None:
         """Nothing is searched: what this page is for."""
-        self.busy.stop()
+        self._rest()
         self.banner.hide()
         self.list.show_hits(())
         self._stack.setCurrentWidget(self.start if searchable else self.nothing_yet)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtGui import QIntValidator, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from app.i18n import tr
+from app.i18n import grouped, tr
 from app.widgets.buttons import Chip, IconButton
 from app.widgets.card import row
 from app.widgets.labels import Label
@@ -22,18 +22,14 @@ class PageTools(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._previous = IconButton(
-            "chevron-left", tr("Previous page"), lambda: self.page_wanted.emit(self._number.value() - 1)
-        )
-        self._next = IconButton(
-            "chevron-right", tr("Next page"), lambda: self.page_wanted.emit(self._number.value() + 1)
-        )
-        self._number = QSpinBox()
+        self._page, self._pages = 1, 1
+        self._previous = IconButton("chevron-left", tr("Previous page"), lambda: self.page_wanted.emit(self._page - 1))
+        self._next = IconButton("chevron-right", tr("Next page"), lambda: self.page_wanted.emit(self._page + 1))
+        self._number = QLineEdit()
         self._number.setAccessibleName(tr("Page"))
-        self._number.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self._number.setKeyboardTracking(False)
-        self._number.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._number.valueChanged.connect(self.page_wanted)
+        self._number.setFixedWidth(56)
+        self._number.setValidator(QIntValidator(1, 999_999, self))
+        self._number.returnPressed.connect(lambda: self.page_wanted.emit(int(self._number.text())))
         self._of = Label("", "small")
         smaller = IconButton("zoom-out", tr("Smaller"), lambda: self.zoom.emit(-1))
         larger = IconButton("zoom-in", tr("Larger"), lambda: self.zoom.emit(1))
@@ -51,15 +47,15 @@ class PageTools(QWidget):
         self.setLayout(line)
 
     def show_pages(self, pages: int) -> None:
-        with QSignalBlocker(self._number):
-            self._number.setRange(1, max(1, pages))
-        self._of.setText(tr("of {n}", n=pages))
+        self._pages = pages
+        self._of.setText(tr("of {n}", n=grouped(pages)))
 
     def show_page(self, page: int) -> None:
-        with QSignalBlocker(self._number):
-            self._number.setValue(page)
+        self._page = page
+        if not self._number.hasFocus() or self._number.text() != str(page):
+            self._number.setText(str(page))
         self._previous.setEnabled(page > 1)
-        self._next.setEnabled(page < self._number.maximum())
+        self._next.setEnabled(page < self._pages)
 
     def show_as_text(self, on: bool) -> None:
         with QSignalBlocker(self._as_text):

@@ -94,15 +94,20 @@ class WhyDetails(Scroller):
 
     def _all_figures(self, e: Explanation) -> None:
         tree = _tree(e)
-        toggle = Button(tr("All figures"), "link", "")
+        toggle = Button(tr("All figures"), "link", _chevron(self._figures_open))
         toggle.setCheckable(True)
         toggle.setChecked(self._figures_open)
         tree.setVisible(self._figures_open)
         toggle.toggled.connect(tree.setVisible)
+        toggle.toggled.connect(lambda on: toggle.set_icon(_chevron(on)))
         toggle.toggled.connect(lambda on: setattr(self, "_figures_open", on))
         self.body.addSpacing(8)
         self.body.addWidget(toggle, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(tree)
+
+
+def _chevron(opened: bool) -> str:
+    return "chevron-down" if opened else "chevron-right"
 
 
 def _tree(e: Explanation) -> QTreeWidget:

@@ -14,7 +14,7 @@ from app.views.why_details import WhyDetails
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import IconButton
-from app.widgets.card import row
+from app.widgets.card import Card, row
 from app.widgets.hit_model import name_of, pages_text
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page_latest import Latest
@@ -90,8 +90,9 @@ class WhyPanel(QFrame):
         self._text = MarkedText(tr("The passage, with the marked words"))
         self._blank = QWidget()
         self._stack = QStackedWidget()
+        self._stack.setStyleSheet("QStackedWidget { background: transparent; }")  # it lies on a card
         self._stack.addWidget(self._blank)
-        self._stack.addWidget(self._split())
+        self._stack.addWidget(self._make_split())
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 10, 10, 14)
         column.setSpacing(6)
@@ -101,19 +102,28 @@ class WhyPanel(QFrame):
         column.addWidget(self._busy)
         column.addWidget(self._stack, 1)
 
-    def _split(self) -> QSplitter:
+    def _make_split(self) -> QSplitter:
         upper = QWidget()
         lines = QVBoxLayout(upper)
-        lines.setContentsMargins(0, 6, 0, 6)
+        lines.setContentsMargins(0, 4, 0, 6)
         lines.addWidget(self._reason)
         lines.addWidget(self._details, 1)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
+        split.setHandleWidth(1)
         split.addWidget(upper)
-        split.addWidget(self._text)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
+        split.addWidget(self._passage_box())
+        split.setStretchFactor(0, 1)
+        self._split = split
         return split
+
+    def _passage_box(self) -> Card:
+        """The passage on a ground of its own, apart from the figures."""
+        box = Card(role="well", padding=8, spacing=2)
+        box.body.addWidget(Label(tr("The passage"), "eyebrow"))
+        box.body.addWidget(self._text)
+        self._text.setStyleSheet("QPlainTextEdit { background: transparent; }")
+        return box
 
     def _show(self, explanation: Explanation) -> None:
         self._busy.stop()
@@ -126,6 +136,13 @@ class WhyPanel(QFrame):
         self._details.show_explanation(explanation)
         self._text.show_text(passage.text, self._matched())
         self._stack.setCurrentIndex(1)
+        self._give_room()
+
+    def _give_room(self) -> None:
+        """The passage gets what it needs, at most two fifths of the panel; the figures get the rest."""
+        whole = self._split.height()
+        wanted = min(self._text.content_height() + 48, whole * 2 // 5)
+        self._split.setSizes([whole - wanted, wanted])
 
     def _fail(self, error: object) -> None:
         self._busy.stop()

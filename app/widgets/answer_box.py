@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from app.i18n import tr
 from app.widgets.buttons import Button, Chip
 from app.widgets.card import row
-from app.widgets.labels import Label
+from app.widgets.labels import ElidedLabel
 
 MOST_LINES = 6
 
@@ -37,8 +37,10 @@ class QuestionBox(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.field)
-        hint = Label(tr("Enter asks, Shift+Enter starts a new line"), "small")
-        column.addLayout(row(self.quotes_only, hint, None, self._stop, self._ask))
+        hint = ElidedLabel(tr("Enter asks, Shift+Enter starts a new line"), "small", mode=Qt.TextElideMode.ElideRight)
+        line = row(self.quotes_only, hint, self._stop, self._ask)
+        line.setStretch(1, 1)
+        column.addLayout(line)
         self._changed()
 
     @property

@@ -16,22 +16,21 @@ class Piece:
     """A sentence of the plain answer and the markers that stand behind it."""
 
     text: str
-    support: Support
     citations: tuple[Citation, ...]
 
 
 def pieces(answer: Answer) -> list[Piece]:
-    """The plain answer: what has support, in order. A citation is named once a sentence."""
+    """The plain answer: what has full support, in order. A citation is named once a sentence."""
     return [
-        Piece(one_line(s.text).strip(), s.support, _distinct(s.citations))
+        Piece(one_line(s.text).strip(), _distinct(s.citations))
         for s in answer.sentences
-        if s.support is not Support.UNSUPPORTED
+        if s.support is Support.SUPPORTED
     ]
 
 
 def left_out(answer: Answer) -> list[AnswerSentence]:
-    """Sentences of the model that nothing in the documents supports."""
-    return [s for s in answer.sentences if s.support is Support.UNSUPPORTED]
+    """Sentences of the model that the documents do not support, or only in part."""
+    return [s for s in answer.sentences if s.support is not Support.SUPPORTED]
 
 
 def _distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
@@ -65,6 +64,15 @@ def mode_text(answer: Answer) -> str:
     if not answer.model:
         return tr("Written by the local model, checked against your documents")
     return tr("Written by the local model {model}, checked against your documents", model=answer.model)
+
+
+def left_out_lines(answer: Answer) -> str:
+    """What was left out, a sentence a line, those with partial support told apart."""
+    partly = tr("only partly in your documents")
+    return "\n".join(
+        f"{one_line(s.text).strip()}  ({partly})" if s.support is Support.PARTLY else one_line(s.text).strip()
+        for s in left_out(answer)
+    )
 
 
 def left_out_text(answer: Answer) -> str:

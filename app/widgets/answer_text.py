@@ -7,16 +7,25 @@ from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QFont, QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QWheelEvent
+from PySide6.QtGui import (
+    QFont,
+    QGuiApplication,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from app.i18n import tr
 from app.theme import colours
 from app.widgets.answer_parts import Piece
 from app.widgets.page_offsets import shown
-from core.base.types import Citation, Support
+from core.base.types import Citation
 
 _SCHEME = "cite:"
+LARGER = 1.08  # than the text around it: this is what the person came for
 
 
 class AnswerText(QTextBrowser):
@@ -55,7 +64,7 @@ class AnswerText(QTextBrowser):
         for number, piece in enumerate(self._pieces):
             if number:
                 cursor.insertBlock(_paragraph()) if quoted else cursor.insertText(" ", QTextCharFormat())
-            cursor.insertText(shown(f"“{piece.text}”" if quoted else piece.text), _sentence(piece.support))
+            cursor.insertText(shown(f"“{piece.text}”" if quoted else piece.text), _plain())
             for citation in piece.citations:
                 self._insert_chip(cursor, citation)
         self._fit()
@@ -123,12 +132,8 @@ def _paragraph() -> QTextBlockFormat:
     return look
 
 
-def _sentence(support: Support) -> QTextCharFormat:
-    """Partly supported sentences are underlined with dots and say so."""
+def _plain() -> QTextCharFormat:
     look = QTextCharFormat()
     look.setForeground(colours().colour("text"))
-    if support is Support.PARTLY:
-        look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-        look.setUnderlineColor(colours().colour("warning"))
-        look.setToolTip(tr("Only a part of this sentence is in your documents"))
+    look.setFontPointSize(QGuiApplication.font().pointSizeF() * LARGER)
     return look

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.errors import Bug
 from app.i18n import plural, tr
-from app.widgets.answer_parts import copy_text, left_out, left_out_text, mode_text, pieces, sources
+from app.widgets.answer_parts import copy_text, left_out, left_out_lines, left_out_text, mode_text, pieces, sources
 from app.widgets.answer_sources import SourceList
 from app.widgets.answer_text import AnswerText
 from app.widgets.banner import Banner
@@ -49,10 +49,11 @@ class TurnView(QWidget):
             tr("The local model is writing. Not checked against your documents yet:"), "small", wrap=True
         )
         self.draft = AnswerText(tr("Draft of the answer"))
-        self._left_out = Button("", "link", "", None)
+        self._left_out = Button("", "link", "chevron-right", None)
         self._left_out.setCheckable(True)
         self._unsupported = Label("", "muted", wrap=True)
         self._left_out.toggled.connect(self._unsupported.setVisible)
+        self._left_out.toggled.connect(lambda on: self._left_out.set_icon("chevron-down" if on else "chevron-right"))
         self.sources = SourceList()
         self._copy = Button(tr("Copy answer"), "ghost", "copy", self.copy)
         self.banner = Banner()
@@ -69,6 +70,9 @@ class TurnView(QWidget):
         column.setSpacing(8)
         column.addWidget(asked)
         column.addWidget(self.banner)
+        self._card = Card(padding=14, spacing=8)
+        column.addWidget(self._card)
+        column = self._card.body
         column.addLayout(row(self._mode, self._busy, None))
         for part in (self._reason, self.text, self._draft_note, self.draft, self.sources, self._unsupported):
             column.addWidget(part)
@@ -98,6 +102,8 @@ class TurnView(QWidget):
     def show_draft(self, answer: Answer) -> None:
         """A first answer, quoted, that stands until the model is done."""
         self._show_answer(answer)
+        self._reason.hide()
+        self._copy.hide()
         self._busy.start(tr("The local model is writing…"))
 
     def add_token(self, token: str) -> None:
@@ -145,7 +151,7 @@ class TurnView(QWidget):
         self._left_out.setText(left_out_text(answer))
         self._left_out.setVisible(bool(left_out(answer)))
         self._left_out.setChecked(False)
-        self._unsupported.setText("\n".join(one_line(s.text) for s in left_out(answer)))
+        self._unsupported.setText(left_out_lines(answer))
         self._copy.show()
 
     def _show_places(self, answer: Answer) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.theme import colours
 from app.widgets.hit_channels import channel_name, channel_tone
@@ -17,20 +19,30 @@ PAD = 14
 LINES = 3
 BAR_WIDTH = 92
 BAR_HEIGHT = 6
+DOT = 7
+GAP = 10  # between the names of channels
 
 
 def bar_segments(parts: tuple[ScorePart, ...]) -> list[Segment]:
     return [Segment(channel_name(p.channel), p.contribution, channel_tone(p.channel)) for p in parts]
 
 
-def found_by(parts: tuple[ScorePart, ...]) -> str:
-    """The channels that raised the hit, strongest first: "meaning + words"."""
-    raised = sorted((p for p in parts if p.contribution > 0), key=lambda p: -p.contribution)
-    return " + ".join(channel_name(p.channel) for p in raised)
+def _word_width(small: QFontMetricsF, channel: str) -> float:
+    return DOT + 4 + small.horizontalAdvance(channel_name(channel)) + GAP
+
+
+def _lines(text: str, font: QFont, width: float) -> int:
+    """How many lines a snippet gets: what it would fill, with some room for words that wrap."""
+    return max(1, min(LINES, ceil(QFontMetricsF(font).horizontalAdvance(text) * 1.06 / max(50.0, width))))
+
+
+def found_by(parts: tuple[ScorePart, ...]) -> list[str]:
+    """The channels that raised the hit, strongest first."""
+    return [p.channel for p in sorted(parts, key=lambda p: -p.contribution) if p.contribution > 0]
 
 
 class HitDelegate(QStyledItemDelegate):
-    """Rows of one height, so that a list of thousands stays light."""
+    """Rows as tall as their snippet, at most `LINES` lines of it; the height is estimated, not laid out, to stay light."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -38,9 +50,11 @@ class HitDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         title, small, body = self._fonts(option.font)
-        line = QFontMetricsF(body).lineSpacing()
-        height = 2 * PAD + title.lineSpacing() + small.lineSpacing() + LINES * line + 8
-        return QSize(240, round(height))
+        hit = index.data(HIT)
+        width = option.widget.viewport().width() - 2 * PAD - 4 if isinstance(option.widget, QListView) else 400
+        lines = _lines(snippet_of(hit)[0], body, width) if isinstance(hit, Hit) else 1
+        snippet = lines * QFontMetricsF(body).lineSpacing()
+        return QSize(240, round(2 * PAD + title.lineSpacing() + small.lineSpacing() + snippet + 8))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -77,7 +91,7 @@ class HitDelegate(QStyledItemDelegate):
     def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, hit: Hit) -> None:
         title, small, _ = self._fonts(option.font)
         found = found_by(hit.parts)
-        side = max(float(BAR_WIDTH), small.horizontalAdvance(found)) + 12
+        side = max(float(BAR_WIDTH), sum(_word_width(small, channel) for channel in found)) + 12
         top = QRectF(area.left(), area.top(), area.width() - side, title.lineSpacing())
         painter.setFont(self._title_font)
         painter.setPen(colours().colour("text"))
@@ -86,10 +100,18 @@ class HitDelegate(QStyledItemDelegate):
         painter.setFont(self._small_font)
         painter.setPen(colours().colour("muted"))
         painter.drawText(below, 0, small.elidedText(place_of(hit.passage), Qt.TextElideMode.ElideRight, below.width()))
-        right = QRectF(area.right() - side, below.top(), side, below.height())
-        painter.drawText(right, int(Qt.AlignmentFlag.AlignRight), found)
+        self._paint_channels(painter, small, found, QPointF(area.right() + 1, below.top()))
         bar = QRectF(area.right() - BAR_WIDTH + 1, top.center().y() - BAR_HEIGHT / 2, BAR_WIDTH, BAR_HEIGHT)
         draw_bar(painter, bar, bar_segments(hit.parts), self._whole(hit))
+
+    def _paint_channels(self, painter: QPainter, small: QFontMetricsF, channels: list[str], corner: QPointF) -> None:
+        """The channels' names with their colours, up to the right `corner`."""
+        left = corner.x() - sum(_word_width(small, channel) for channel in channels) + GAP
+        for channel in channels:
+            dot = QRectF(left, corner.y() + small.lineSpacing() / 2 - DOT / 2 + 1, DOT, DOT)
+            painter.fillRect(dot, colours().colour(channel_tone(channel)))
+            painter.drawText(QPointF(left + DOT + 4, corner.y() + small.ascent()), channel_name(channel))
+            left += _word_width(small, channel)
 
     def _whole(self, hit: Hit) -> float:
         """What a full bar stands for: the raised parts of the best hit, never less than this one's."""
@@ -99,14 +121,14 @@ class HitDelegate(QStyledItemDelegate):
         title, small, body = self._fonts(option.font)
         text, spans = snippet_of(hit)
         top = area.top() + title.lineSpacing() + small.lineSpacing() + 6
-        layout = self._layout(text, spans, body, area.width())
+        layout = self._layout(text, spans, body, area.width(), _lines(text, body, area.width()))
         painter.setPen(colours().colour("text"))
         layout.draw(painter, QPointF(area.left(), top))
 
-    def _layout(self, text: str, spans: list[Span], font: QFont, width: float) -> QTextLayout:
-        """At most `LINES` lines; the last one ends with an ellipsis where text is left."""
-        layout = self._laid(text, spans, font, width)
-        if layout.lineCount() < LINES:
+    def _layout(self, text: str, spans: list[Span], font: QFont, width: float, lines: int) -> QTextLayout:
+        """At most `lines` lines; the last one ends with an ellipsis where text is left."""
+        layout = self._laid(text, spans, font, width, lines)
+        if layout.lineCount() < lines:
             return layout
         last = layout.lineAt(layout.lineCount() - 1)
         units = Utf16(text)
@@ -115,9 +137,9 @@ class HitDelegate(QStyledItemDelegate):
             return layout
         kept = text[:end].rstrip()
         kept = kept[: max(kept.rfind(" "), len(kept) - 12)] + " …"
-        return self._laid(kept, [s for s in spans if s.end <= len(kept)], font, width)
+        return self._laid(kept, [s for s in spans if s.end <= len(kept)], font, width, lines)
 
-    def _laid(self, text: str, spans: list[Span], font: QFont, width: float) -> QTextLayout:
+    def _laid(self, text: str, spans: list[Span], font: QFont, width: float, lines: int) -> QTextLayout:
         layout = QTextLayout(text, font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -125,7 +147,7 @@ class HitDelegate(QStyledItemDelegate):
         layout.setFormats(self._marks(text, spans))
         layout.beginLayout()
         y = 0.0
-        for _ in range(LINES):
+        for _ in range(lines):
             line = layout.createLine()
             if not line.isValid():
                 break

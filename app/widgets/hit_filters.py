@@ -8,11 +8,12 @@ from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QDate, QLocale, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.i18n import grouped, plural, tr
 from app.widgets.buttons import Button, Chip
 from app.widgets.hit_dates import DateDialog
+from app.widgets.hit_flow import FlowLayout
 from app.widgets.labels import Label
 from app.widgets.page_offsets import one_line
 from core.base.types import Filters
@@ -67,15 +68,12 @@ class FilterBar(QWidget):
         self._filters = Filters()
         self._chips = {field: self._chip(field) for field in FIELDS}
         self._removed = Label("", "small")
+        self._removed.setContentsMargins(6, 7, 0, 0)
         self._clear = Button(tr("Clear filters"), "link", "", lambda: self.choose(Filters()))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        for chip in self._chips.values():
-            row.addWidget(chip)
-        row.addWidget(self._clear)
-        row.addStretch(1)
-        row.addWidget(self._removed)
+        flow = FlowLayout(self)
+        for part in (*self._chips.values(), self._clear, self._removed):
+            flow.addWidget(part)
+        self._removed.hide()
         self._refresh()
 
     def filters(self) -> Filters:
@@ -95,7 +93,8 @@ class FilterBar(QWidget):
     def show_removed(self, number: int) -> None:
         """Say how many passages only the filters kept away."""
         text = plural(number, "{n} passage hidden by filters", "{n} passages hidden by filters")
-        self._removed.setText(text if number and self._filters else "")
+        self._removed.setText(text)
+        self._removed.setVisible(bool(number and self._filters))
 
     def _chip(self, field: str) -> Chip:
         chip = Chip("", parent=self)
@@ -115,7 +114,7 @@ class FilterBar(QWidget):
             chip.setChecked(bool(text))
         self._clear.setVisible(bool(self._filters))
         if not self._filters:
-            self._removed.clear()
+            self._removed.hide()
 
     def _chosen_text(self, field: str) -> str:
         if field == "dates":

@@ -27,7 +27,7 @@ class HitList(QListView):
         self._delegate = HitDelegate(self)
         self.setModel(self._model)
         self.setItemDelegate(self._delegate)
-        self.setUniformItemSizes(True)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setMouseTracking(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

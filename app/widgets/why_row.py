@@ -16,6 +16,7 @@ from core.base.types import Span
 
 PAD = 6
 BAR = 5
+SWATCH = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class RowFigures:
     spans: tuple[Span, ...] = ()
     tip: str = ""
     strong: bool = False  # a sum
+    swatch: bool = False  # a spot in the colour, where the bar stands elsewhere
 
 
 class WhyRow(QAbstractButton):
@@ -89,8 +91,12 @@ class WhyRow(QAbstractButton):
         font.setBold(self.figures.strong)
         painter.setFont(font)
         painter.setPen(colours().colour("text"))
-        label = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, line.width() - value_width)
-        painter.drawText(line, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), label)
+        if self.figures.swatch:
+            spot = QRectF(line.left(), line.center().y() - SWATCH / 2, SWATCH, SWATCH)
+            painter.fillRect(spot, colours().colour(self.figures.tone))
+        name = line.adjusted(SWATCH + 7 if self.figures.swatch else 0, 0, -value_width, 0)
+        label = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, name.width())
+        painter.drawText(name, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), label)
         painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), self.figures.value)
         if self.figures.share is not None:
             bar = QRectF(PAD, line.bottom() + 1, line.width(), BAR)

@@ -25,7 +25,9 @@ def score_rows(e: Explanation) -> list[RowFigures]:
     """One row a channel and their sum; the numbers shown add up to the score shown."""
     values, total = additive([p.contribution for p in e.parts], e.score)
     rows = [
-        RowFigures(channel_title(p.channel), signed(value), tone=channel_tone(p.channel), tip=_channel_tip(p.rank))
+        RowFigures(
+            channel_title(p.channel), signed(value), tone=channel_tone(p.channel), tip=_channel_tip(p.rank), swatch=True
+        )
         for p, value in zip(e.parts, values, strict=True)
     ]
     return [*rows, RowFigures(tr("Together"), signed(total), strong=True)]
@@ -113,12 +115,16 @@ def all_figures(e: Explanation) -> list[tuple[str, list[tuple[str, str]]]]:
             (tr("query · passage"), f"{e.dense_score:.6f}"), (tr("common to all passages"), f"{e.common:.6f}"),
             (tr("not explained"), f"{e.residual:.6f}"), (tr("explained share"), f"{e.explained_share:.4f}"),
         ]),
-        (tr("Concepts"), [_concept_figures(c) for c in e.concepts]),
+        (tr("Concepts"), [row for c in e.concepts for row in _concept_figures(c)]),
         (tr("Words"), [(t.term, f"{t.weight:.6f}") for t in e.terms]),
         (tr("Nearest words"), [(f"{a.query_token} → {a.passage_token}", f"{a.score:.4f}") for a in e.alignment]),
     ]  # fmt: skip
     return [(title, rows) for title, rows in groups if rows]
 
 
-def _concept_figures(c: ConceptShare) -> tuple[str, str]:
-    return f"{c.id} {c.label}", f"{c.contribution:.6f}  (q {c.query_activation:.4f}, p {c.passage_activation:.4f})"
+def _concept_figures(c: ConceptShare) -> list[tuple[str, str]]:
+    return [
+        (f"{c.id} {c.label}", f"{c.contribution:.6f}"),
+        (tr("  active in the question"), f"{c.query_activation:.4f}"),
+        (tr("  active in the passage"), f"{c.passage_activation:.4f}"),
+    ]

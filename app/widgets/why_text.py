@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QTextCharFormat, QTextCursor
+from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from app.theme import colours
@@ -32,6 +32,17 @@ class MarkedText(QPlainTextEdit):
         self._units = Utf16(text)
         self.setPlainText(shown(text))
         self.mark(spans)
+
+    def content_height(self) -> int:
+        """Pixels that the whole text takes at the present width."""
+        lines = sum(self.blockBoundingRect(b).height() for b in self._text_blocks())
+        return round(lines + 2 * self.document().documentMargin())
+
+    def _text_blocks(self) -> Iterator[QTextBlock]:
+        block = self.document().begin()
+        while block.isValid():
+            yield block
+            block = block.next()
 
     @property
     def spans(self) -> tuple[Span, ...]:

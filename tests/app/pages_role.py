@@ -1,0 +1,233 @@
+"""A small role that speaks the worker protocol over a real library: search by shared words, answers by quoting.
+
+What a query holds steers it: "fail" ends with a known error, "slow" waits until it is cancelled, "nothing" has no
+hits, "invent" brings a sentence without support, "unknown" abstains, "dead" ends the process.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import sys
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[2])]
+
+from fake_role import FakeRole
+
+from core.base.events import Control
+from core.base.types import (
+    Answer,
+    AnswerMode,
+    AnswerSentence,
+    Citation,
+    ConceptShare,
+    Explanation,
+    Filters,
+    Hit,
+    Passage,
+    Query,
+    ScorePart,
+    SearchResult,
+    Span,
+    Support,
+    TermMatch,
+    TokenAlignment,
+    Turn,
+)  # fmt: skip
+from core.base.wire import from_plain, to_plain
+from core.library import Library
+
+TYPES = {"pdf": "application/pdf", "txt": "text/plain", "html": "text/html"}
+
+
+def words(text: str) -> list[str]:
+    return [w.casefold() for w in re.findall(r"\w+", text) if len(w) > 3]
+
+
+def spans_of(word: str, text: str) -> tuple[Span, ...]:
+    return tuple(Span(*m.span()) for m in re.finditer(re.escape(word), text, re.IGNORECASE))
+
+
+class PagesRole(FakeRole):
+    def __init__(self, role: str, library: str) -> None:
+        super().__init__(role)
+        self.folder = library
+
+    def run(self, number: int, op: str, args: dict[str, Any]) -> None:
+        if "number" in args:  # a page's number, not the request's
+            args["page"] = args.pop("number")
+        super().run(number, op, args)
+
+    def passages(self) -> list[Passage]:
+        library = Library.open(self.folder)
+        found = [p for d in library.documents(sort="id") for p in library.document_passages(d.id)]
+        library.close()
+        return found
+
+    def steer(self, number: int, control: Control, text: str) -> None:
+        if "dead" in text:
+            sys.stderr.write("dead\n")
+            import os
+
+            os._exit(9)
+        while "slow" in text:
+            control.check()
+            time.sleep(0.01)
+        if "fail" in text:
+            data = {"code": "index-damaged", "message": "The index is damaged.", "advice": "Repair it."}
+            self.say(number, "error", data)
+            raise SystemExit
+
+    def search(self, number: int, control: Control, query: dict[str, Any]) -> Any:
+        asked = from_plain(Query, query)
+        self.steer(number, control, asked.text)
+        return to_plain(self.find(asked))
+
+    def find(self, query: Query) -> SearchResult:
+        scored = [(self.hit(query, passage), passage) for passage in self.passages()]
+        hits = [hit for hit, _ in scored if hit is not None and "nothing" not in query.text]
+        kept = [h for h in hits if not query.filters.types or h.passage.media_type in query.filters.types]
+        kept.sort(key=lambda h: -h.score)
+        ranked = tuple(Hit(n, h.passage, h.score, h.parts, h.spans, h.snippet) for n, h in enumerate(kept, start=1))
+        notice = "A damaged index file is being made again." if "notice" in query.text else ""
+        return SearchResult(query, ranked[: query.k], 1, {"total": 12.0}, len(hits) - len(kept), notice)
+
+    def hit(self, query: Query, passage: Passage) -> Hit | None:
+        found = {w: spans_of(w, passage.text) for w in words(query.text)}
+        matched = sorted((s for spans in found.values() for s in spans), key=lambda s: s.start)
+        if not matched:
+            return None
+        by_words, meaning = 0.35 * sum(bool(s) for s in found.values()), 0.3 + 0.01 * (passage.id % 7)
+        parts = (ScorePart("dense", meaning, 1, 1.0, meaning), ScorePart("bm25", by_words * 9, 2, 1.0, by_words))
+        return Hit(0, passage, by_words + meaning, parts, tuple(matched), Span(0, min(300, len(passage.text))))
+
+    def retrieve(self, number: int, control: Control, question: str, history: Any, filters: Any, k: int) -> Any:
+        turns = [from_plain(Turn, t) for t in history]
+        alone = f"{turns[-1].search_text} {question}" if turns else question
+        self.steer(number, control, question.replace("slow", ""))
+        return to_plain(self.find(Query(alone, k, from_plain(Filters, filters))))
+
+    def explain(self, number: int, control: Control, query: dict[str, Any], passage_id: int) -> Any:
+        asked = from_plain(Query, query)
+        self.steer(number, control, asked.text)
+        passage = next(p for p in self.passages() if p.id == passage_id)
+        hit = self.hit(asked, passage)
+        assert hit is not None
+        terms = tuple(
+            TermMatch(w, 1.0 + len(w) / 10, spans_of(w, passage.text))
+            for w in dict.fromkeys(words(asked.text))
+            if spans_of(w, passage.text)
+        )
+        first = passage.text.split(". ")[0]
+        whole = (Span(0, len(first)),)
+        dense = hit.parts[0].score
+        concepts = (
+            ConceptShare(7, "harbour · dues · berth", 0.5 * dense, 0.5, 1.2, 1.4, whole),
+            ConceptShare(9, "money and payment", 0.2 * dense, 0.2, 0.6, 0.9, whole),
+            ConceptShare(11, "ice", -0.05 * dense, -0.05, -0.1, 0.2, ()),
+        )
+        aligned = (TokenAlignment("fees", "dues", 0.83, (spans_of("dues", passage.text) or whole)[0]),)
+        sentence = f"It shares {len(terms)} words with the question and speaks of harbour dues."
+        return to_plain(
+            Explanation(
+                asked.text, passage, hit.score, hit.parts, terms, aligned, concepts, dense, 0.25 * dense, 0.1 * dense,
+                0.87, sentence,
+            )
+        )  # fmt: skip
+
+    def ask(self, number: int, control: Control, question: str, history: Any, result: Any, mode: str) -> Any:
+        found = from_plain(SearchResult, result)
+        if "unknown" in question or not found.hits:
+            near = tuple(self.citation(n, h.passage, 0) for n, h in enumerate(found.hits[:2], start=1))
+            return to_plain(Answer(question, AnswerMode.ABSTAINED, "", (), near, "No passage speaks of it."))
+        quoted = self.quoted(question, found)
+        self.say(number, "partial", {"answer": to_plain(quoted)})
+        if mode == "extractive":
+            return to_plain(quoted)
+        for word in ["The", "dues", "are", "12", "crowns", "a", "night.", ""] * (1000 if "slow" in question else 1):
+            control.check()
+            self.say(number, "partial", {"token": word + " "})
+            time.sleep(0.01)
+        return to_plain(self.written(question, quoted))
+
+    def citation(self, marker: int, p: Passage, sentence: int) -> Citation:
+        text = p.text.split(". ")[sentence]
+        start = p.start + p.text.index(text)
+        return Citation(
+            marker, p.id, p.document_id, p.path, p.title, p.external_id, p.first_page, start, start + len(text), text
+        )
+
+    def quoted(self, question: str, found: SearchResult) -> Answer:
+        sentences = tuple(
+            AnswerSentence(c.quote, Support.SUPPORTED, (c,))
+            for c in (self.citation(n, h.passage, 0) for n, h in enumerate(found.hits[:2], start=1))
+        )
+        text = " ".join(f"{s.text} [{s.citations[0].marker}]" for s in sentences)
+        return Answer(question, AnswerMode.EXTRACTIVE, text, sentences, reason="No local model is installed.")
+
+    def written(self, question: str, quoted: Answer) -> Answer:
+        cited = quoted.sentences[0].citations
+        sentences = [AnswerSentence("The dues are 12 crowns a night.", Support.SUPPORTED, cited)]
+        if len(quoted.sentences) > 1:
+            sentences.append(AnswerSentence("Members pay less.", Support.PARTLY, quoted.sentences[1].citations))
+        if "invent" in question:
+            sentences.append(AnswerSentence("Dogs travel free.", Support.UNSUPPORTED))
+        text = "The dues are 12 crowns a night. [1]"
+        return Answer(question, AnswerMode.GENERATED, text, tuple(sentences), model="SmolLM2-135M-Instruct")
+
+    def sizes(self, number: int, control: Control, document_id: int) -> Any:
+        library = Library.open(self.folder)
+        path, (_, pages, _) = library.document(document_id).path, library.document_text(document_id)
+        library.close()
+        if not Path(path).is_file():
+            self.say(number, "error", {"code": "path-missing", "message": "The file is gone.", "advice": ""})
+            raise SystemExit
+        return {"pages": [[p.width, p.height] for p in pages]}
+
+    def page(self, number: int, control: Control, document_id: int, page: int, scale: float, spans: Any) -> Any:
+        """A white page with grey lines. A span is marked at its offset in the page, in points down the page."""
+        library = Library.open(self.folder)
+        pages = library.document_text(document_id)[1]
+        library.close()
+        it = next(p for p in pages if p.number == page)
+        width, height = round(it.width * scale), round(it.height * scale)
+        rects = [
+            [72 * scale, (100 + max(0, s - it.start)) * scale, 300 * scale, (112 + max(0, s - it.start)) * scale]
+            for s, e in spans
+            if s < it.end and e > it.start
+        ]
+        return {
+            "number": page, "pages": len(pages), "width": width, "height": height,
+            "image": base64.b64encode(png(width, height, scale)).decode(), "rects": rects,
+        }  # fmt: skip
+
+
+def png(width: int, height: int, scale: float) -> bytes:
+    """A grey-scale picture of a page with lines of text."""
+    rows = bytearray()
+    left, right = round(72 * scale), width - round(72 * scale)
+    for y in range(height):
+        line = 60 < y / scale < height / scale - 60 and (y / scale) % 16 < 7
+        rows += b"\0" + (
+            b"\xff" * left + b"\x99" * (right - left) + b"\xff" * (width - right) if line else b"\xff" * width
+        )
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(bytes(rows), 1))
+        + chunk(b"IEND", b"")
+    )
+
+
+if __name__ == "__main__":
+    PagesRole(sys.argv[1], sys.argv[2]).serve()
