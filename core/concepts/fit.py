@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -16,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.base.errors import ModelDamaged, ModelMissing, from_os_error
+from core.base.errors import ModelDamaged, ModelMissing
 from core.base.events import Control, Listener, Progress, Throttle
-from core.base.files import sync_folder
 from core.base.types import Concept, Passage
 from core.concepts.describe import describe
 from core.concepts.fidelity import measure
+from core.concepts.folder import FOLDER, PREFIX, prune, put
 from core.concepts.material import Material, even, gather
 from core.concepts.model import FORMAT, ConceptModel
-from core.concepts.sae import SaeConfig, SparseAutoencoder, train
-from core.concepts.stale import FOLDER, LEAST_PASSAGES, PREFIX
+from core.concepts.settings import plan
+from core.concepts.stale import LEAST_PASSAGES
 from core.concepts.terms import Text
 from core.concepts.vocabulary import Vocabulary
 from core.encode.encoder import Encoder
@@ -37,6 +35,8 @@ STAGE = "concepts"
 DESCRIBED_PASSAGES = 4_000  # of a larger library an even sample is read for the labels
 _CHUNK = 4_096
 _STEPS = 100  # of the progress: training, then the rest
+
+__all__ = ["fit", "prune"]
 
 Floats = NDArray[np.float32]
 
@@ -71,24 +71,13 @@ def fit(
     model = _known(library / FOLDER / name)
     if model is None:
         model = _fitted(corpus, snapshot.generation.encoder, encoder, control, listener)
-        _store(model, library / FOLDER / name)
+        put(model, library / FOLDER / name)
     _tell(listener, 90)
     concepts = _concepts(model, corpus, control)
     with transaction(db):
         put_concepts(db, name, concepts)
     _tell(listener, _STEPS)
     return name
-
-
-def plan(passages: int, vectors: int, dimension: int) -> SaeConfig:
-    """The size of the autoencoder: about 60 activations a latent over the training vectors.
-
-    That is half of what `latents <= vectors · k / 30` allows: with fewer latents each is about more passages, and
-    easier to name.
-    """
-    k = 8 if passages < 1_000 else 16 if passages < 10_000 else 32
-    latents = int(np.clip(vectors * k // 60, 2 * k, min(8 * dimension, 2_048 if k < 32 else 4_096)))
-    return SaeConfig(latents=latents, k=k, steps=int(np.clip(vectors // 10, 150, 400)), batch=min(512, vectors))
 
 
 def _corpus(db: Database, snapshot: Snapshot) -> _Corpus:
@@ -116,6 +105,8 @@ def _known(folder: Path) -> ConceptModel | None:
 
 
 def _fitted(corpus: _Corpus, encoder_id: str, encoder: Encoder, control: Control, listener: Listener) -> ConceptModel:
+    from core.concepts.sae import export, train  # torch: only when there is something to train
+
     began = time.monotonic()
     vectors = corpus.vectors[corpus.first]
     _tell(listener, 0)
@@ -130,12 +121,6 @@ def _fitted(corpus: _Corpus, encoder_id: str, encoder: Encoder, control: Control
     model = export(train(material.train, config, control, on_step))
     figures = measure(model, vectors, material) | {"k": config.k, "latents": config.latents}
     return _with_record(model, encoder_id, corpus, material, figures, time.monotonic() - began)
-
-
-def export(sae: SparseAutoencoder) -> ConceptModel:
-    """The trained weights as numpy arrays, with the threshold that makes BatchTopK a JumpReLU."""
-    arrays = {name: value.detach().numpy().copy() for name, value in sae.named_parameters()}
-    return ConceptModel(**arrays, threshold=sae.threshold or 0.0, config={"settings": asdict(sae.config)})
 
 
 def _with_record(
@@ -153,28 +138,6 @@ def _with_record(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     return ConceptModel(model.encoder, model.encoder_bias, model.decoder, model.bias, model.threshold, record)
-
-
-def _store(model: ConceptModel, folder: Path) -> None:
-    """Write the folder beside its place, then rename it: there is a whole model or none."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in folder.parent.glob(f".{PREFIX}*"):  # of fits that were killed; one job writes at a time
-            shutil.rmtree(left, ignore_errors=True)
-        fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    except OSError as error:
-        raise from_os_error(error, folder) from error
-    try:
-        model.save(fresh)
-        if folder.exists():  # damaged, else it would have been used
-            shutil.rmtree(folder)
-        fresh.replace(folder)
-        sync_folder(folder.parent)
-    except BaseException as error:
-        shutil.rmtree(fresh, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise from_os_error(error, folder) from error
-        raise
 
 
 def _concepts(model: ConceptModel, corpus: _Corpus, control: Control) -> list[Concept]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -20,27 +20,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from core.base.events import Control
-
-
-@dataclass(frozen=True, slots=True)
-class SaeConfig:
-    """Settings of one training run.
-
-    `norm` is the fixed length of the decoder's rows: well below 1, because a small start makes latents that
-    people can name at equal reconstruction error. `dead_after` counts steps without a kept activation.
-    """
-
-    latents: int
-    k: int
-    steps: int
-    batch: int = 512
-    rate: float = 3e-3
-    norm: float = 0.35
-    aux_weight: float = 1 / 32
-    dead_after: int = 20
-    decay: float = 0.97  # of the running threshold
-    clip: float = 1.0
-    seed: int = 0
+from core.concepts.model import ConceptModel
+from core.concepts.settings import SaeConfig
 
 
 class Kept(NamedTuple):
@@ -198,6 +179,12 @@ def train(
             if on_step is not None:
                 on_step(step + 1, error)
     return sae
+
+
+def export(sae: SparseAutoencoder) -> ConceptModel:
+    """The trained weights as numpy arrays, with the threshold that makes BatchTopK a JumpReLU."""
+    arrays = {name: value.detach().numpy().copy() for name, value in sae.named_parameters()}
+    return ConceptModel(**arrays, threshold=sae.threshold or 0.0, config={"settings": asdict(sae.config)})
 
 
 @contextlib.contextmanager

@@ -1,0 +1,61 @@
+"""The reason of a match in one plain sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.base.types import ConceptShare, Passage, TermMatch, TokenAlignment
+
+_CONCEPTS = 2
+_WORDS = 3
+_CLEAR = 0.05  # of the score: a concept with less is no reason
+
+
+def reason(
+    passage: Passage,
+    concepts: Sequence[ConceptShare],
+    terms: Sequence[TermMatch],
+    alignment: Sequence[TokenAlignment],
+) -> str:
+    """What both are about, then which words of the question stand in the passage; the nearest words otherwise."""
+    about = _about(concepts)
+    words = _words(passage, terms)
+    if about and words:
+        return f"{about}; {words}."
+    if about:
+        return f"{about}."
+    if words:
+        return f"{words[0].upper()}{words[1:]}."
+    if alignment:
+        best = max(alignment, key=lambda a: a.score)
+        return f"“{best.passage_token}” in the passage comes close to “{best.query_token}” in meaning."
+    return "No single word or topic stands out; the passage is near the question only as a whole."
+
+
+def _about(concepts: Sequence[ConceptShare]) -> str:
+    helping = [c for c in concepts if c.contribution > 0]
+    shared = [c for c in helping if c.query_activation > 0 and c.share >= _CLEAR]
+    if shared:
+        return f"Both are about {_listed([f'«{c.label}»' for c in shared[:_CONCEPTS]])}"
+    if helping:
+        return f"The passage is about «{helping[0].label}», which is close to the question"
+    return ""
+
+
+def _words(passage: Passage, terms: Sequence[TermMatch]) -> str:
+    ordered = sorted(terms, key=lambda t: -t.weight)
+    inside = [passage.text[t.spans[0].start : t.spans[0].end] for t in ordered if t.spans]
+    if inside:
+        return _stands(inside, "it")
+    return _stands([t.term for t in ordered], "its title or headings") if ordered else ""
+
+
+def _stands(words: Sequence[str], where: str) -> str:
+    distinct = list({word.casefold(): word for word in reversed(words)}.values())[::-1][:_WORDS]
+    if len(distinct) == 1:
+        return f"the word {distinct[0]} stands in {where}"
+    return f"the words {_listed(distinct)} stand in {where}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
