@@ -217,5 +217,6 @@ def style_sheet(c: Colours, text_percent: int = 100) -> str:
         "icons": (resources() / "icons").as_posix(),
         "arrow": f"chevron-down-{look}.svg",
         "arrow_up": f"chevron-up-{look}.svg",
+        "check": f"check-{look}.svg",
     }
     return template.substitute(dataclasses.asdict(c) | sizes | pictures)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QMessageBox, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from app.actions import ACTIONS
 from app.i18n import tr
@@ -18,9 +18,9 @@ from core import __version__
 
 
 class Sheet(QDialog):
-    """A dialog with a title and a Close button; add to `body`."""
+    """A dialog with a title and a button that closes it; add to `body`, and further buttons to `buttons`."""
 
-    def __init__(self, title: str, parent: QWidget) -> None:
+    def __init__(self, title: str, parent: QWidget, *, close: str = "") -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -28,14 +28,16 @@ class Sheet(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 16)
         column.setSpacing(12)
-        column.addWidget(Label(title, "title"))
+        column.addWidget(Label(title, "title", wrap=True))
         self.body = QVBoxLayout()
         self.body.setSpacing(10)
         column.addLayout(self.body)
         column.addStretch(1)
-        self.close_button = Button(tr("Close"), "primary", "", self.accept)
+        self.close_button = Button(close or tr("Close"), "primary", "", self.reject)
         self.close_button.setDefault(True)
-        column.addLayout(row(None, self.close_button))
+        self.buttons = row(None, self.close_button)
+        column.addLayout(self.buttons)
+        self.close_button.setFocus()
 
 
 def settings_sheet(settings: Settings, parent: QWidget) -> Sheet:
@@ -44,8 +46,6 @@ def settings_sheet(settings: Settings, parent: QWidget) -> Sheet:
     for setting in SETTINGS:
         if setting.title:
             sheet.body.addWidget(_editor(setting, settings))
-            if setting.kind is not bool:
-                sheet.body.addSpacing(2)
             sheet.body.addWidget(Label(tr(setting.help), "small", wrap=True))
             sheet.body.addWidget(Rule())
     return sheet
@@ -113,17 +113,12 @@ def about_sheet(library: str, parent: QWidget) -> Sheet:
     return sheet
 
 
-def confirm(parent: QWidget, title: str, text: str, action: str, then: Callable[[], object]) -> QMessageBox:
+def confirm(parent: QWidget, title: str, text: str, action: str, then: Callable[[], object]) -> Sheet:
     """Ask before something is taken away; `then` runs on yes. Esc and Return mean no."""
-    box = QMessageBox(parent)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setWindowTitle(title)
-    box.setText(title)
-    box.setInformativeText(text)
-    yes = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
-    no = box.addButton(tr("Keep"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(no)
-    box.setEscapeButton(no)
+    sheet = Sheet(title, parent, close=tr("Keep"))
+    sheet.body.addWidget(Label(text, wrap=True))
+    yes = Button(action, "danger", "trash", sheet.accept)
     yes.clicked.connect(lambda: then())
-    box.open()
-    return box
+    sheet.buttons.insertWidget(1, yes)
+    sheet.open()
+    return sheet

@@ -112,8 +112,8 @@ def _facts(document: Document) -> str:
         tr("Kind: {kind}", kind=document.media_type) if document.media_type else "",
         tr("Language: {language}", language=document.language) if document.language else "",
         plural(document.pages, "{n} page", "{n} pages") if document.pages else "",
-        plural(document.characters, "{n} character", "{n} characters"),
-        plural(document.passages, "{n} passage", "{n} passages"),
+        plural(document.characters, "{n} character", "{n} characters") if document.characters else "",
+        plural(document.passages, "{n} passage", "{n} passages") if document.passages else "",
         tr("Size: {size}", size=f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{grouped(max(1, round(size / 1e3)))} kB")
         if size
         else "",

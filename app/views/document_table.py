@@ -62,6 +62,14 @@ class BadgeDelegate(QStyledItemDelegate):
         return QSize(120, 32)
 
 
+class ReasonDelegate(QStyledItemDelegate):
+    """Sentences are cut at their end, unlike names."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Any) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideRight
+
+
 class DocumentTable(QTableView):
     """`chosen(Document | None)` follows the selection, `opened(Document)` Return or a double click."""
 
@@ -76,6 +84,7 @@ class DocumentTable(QTableView):
         self._documents = model
         self.setAccessibleName(tr("Documents"))
         self.setItemDelegateForColumn(STATE, BadgeDelegate(theme, self))
+        self.setItemDelegateForColumn(REASON, ReasonDelegate(self))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

@@ -21,8 +21,13 @@ STAGES = {
 }
 
 
-def stage(progress: Progress) -> str:
-    return tr(STAGES.get(progress.stage, progress.stage.capitalize()))
+SHORT = {
+    "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
+}  # fmt: skip
+
+
+def stage(progress: Progress, *, short: bool = False) -> str:
+    return tr((SHORT if short else STAGES).get(progress.stage, progress.stage.capitalize()))
 
 
 class JobPanel(Card):

@@ -89,7 +89,7 @@ class LibraryPage(Page):
 
     def _report(self) -> QWidget:
         self.search = SearchBox(tr("Filter by name"), tr("Filter documents by name"))
-        self.search.setMaximumWidth(280)
+        self.search.setFixedWidth(240)
         self.search.settled.connect(lambda _: self._filter())
         self.chips = {key: Chip(tr(title)) for key, title, _ in _GROUPS}
         for key, _, states in _GROUPS:
@@ -111,6 +111,7 @@ class LibraryPage(Page):
         card.body.addWidget(self.rows)
         self.details = self._details()
         self.split = QSplitter()
+        self.split.setProperty("kind", "gap")
         self.split.setHandleWidth(12)
         self.split.setChildrenCollapsible(False)
         self.split.addWidget(card)

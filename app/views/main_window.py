@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QWidget
 
 from app import actions
@@ -33,6 +33,7 @@ from core.base.events import Progress
 from core.worker import protocol
 
 PAGES = (("library", tr("Library"), "library"), ("search", tr("Search"), "search"), ("ask", tr("Ask"), "ask"))
+FIRST_MS = 30  # from showing the window to opening the library
 WARM_MS = 1500  # after the window is up
 
 
@@ -54,7 +55,11 @@ class MainWindow(QMainWindow):
         self._build()
         notifications.shown.connect(self.toasts.add)
         settings.changed.connect(self._setting_changed)
-        self.open_library(folder)
+        # the window is painted first, then the library is opened
+        self._first = QTimer(self)
+        self._first.setSingleShot(True)
+        self._first.setInterval(FIRST_MS)
+        self._first.timeout.connect(lambda: self.open_library(self.folder))
 
     # layout
 
@@ -192,6 +197,7 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(page)
         self.nav.show_page(key)
         self._settings.remember("last_page", key)
+        page.setFocus()  # no ring yet; Tab goes on to its first control
         if target is not None:
             page.show_target(target)
 
@@ -273,8 +279,8 @@ class MainWindow(QMainWindow):
         elif progress is None or not progress.total:
             self.nav.show_job(tr("Paused") if jobs.paused else tr("Working"))
         else:
-            words = tr("Paused") if jobs.paused else stage(progress)
-            self.nav.show_job(f"{words} · {grouped(progress.done)}/{grouped(progress.total)}", progress.done, progress.total)
+            words = tr("Paused") if jobs.paused else stage(progress, short=True)
+            self.nav.show_job(f"{words} {grouped(progress.done)} / {grouped(progress.total)}", progress.done, progress.total)
 
     # drag and drop, closing
 
@@ -294,10 +300,16 @@ class MainWindow(QMainWindow):
             self.navigate("library", None)
             self.context.jobs.ingest(paths)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.context is None and self._opening is None and self.stack.count() == 1:
+            self._first.start()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Work is cut off where it stands; nothing that is stored is lost, and the next start offers to go on."""
         self._settings.remember("geometry", bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
+        self._first.stop()
         if self._opening is not None:
             self._opening.wait()
         self._leave_library()

@@ -22,6 +22,7 @@ class Trouble(QWidget):
     def __init__(self, error: BaseException, retry: Callable[[], object], choose: Callable[[], object]) -> None:
         super().__init__()
         self.setProperty("role", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         message = describe(error)
         self.card = Card(padding=28, spacing=10)
         self.card.setMaximumWidth(580)

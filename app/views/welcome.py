@@ -28,7 +28,7 @@ class Choice(QPushButton):
         column.setSpacing(8)
         column.addWidget(IconLabel(icon_name, "accent", 32))
         column.addSpacing(4)
-        column.addWidget(Label(title, "heading"))
+        column.addWidget(Label(title, "heading", wrap=True))
         column.addWidget(Label(text, "muted", wrap=True))
         column.addStretch(1)
         for part in self.findChildren(QWidget):
@@ -48,8 +48,8 @@ class Welcome(QWidget):
             tr("Choose it, or drop folders and files anywhere on this window. They stay where they are."), add_folder,
         )  # fmt: skip
         self.demo_choice = Choice(
-            "sparkle", tr("Look around with the sample library"),
-            tr("Fifteen documents of an invented organisation, to try search, answers and reasons."), demo,
+            "sparkle", tr("Look around first"),
+            tr("Opens the sample library: documents of an invented organisation, to try search, answers and reasons."), demo,
         )  # fmt: skip
         inner = QWidget()
         inner.setMaximumWidth(720)

@@ -49,7 +49,8 @@ class NavButton(Button):
     """An entry of the navigation: checked while its page is shown."""
 
     def __init__(self, text: str, icon_name: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
-        super().__init__(text, "nav", icon_name, on_click, parent)
+        super().__init__(f"\u2002{text}", "nav", icon_name, on_click, parent)  # a gap that style sheets cannot give
+        self.setAccessibleName(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.toggled.connect(lambda _: self._tint())

@@ -37,29 +37,35 @@ class EmptyState(QWidget):
 
     def __init__(self, icon_name: str, title: str, text: str = "", actions: tuple[QWidget, ...] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = Label(title, "heading")
+        self.title = Label(title, "heading", wrap=True)
         self.text = Label(text, "muted", wrap=True)
-        self.text.setMaximumWidth(440)
-        self.text.setMinimumWidth(260)
+        inner = QWidget()
+        inner.setMaximumWidth(460)
         for label in (self.title, self.text):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(inner)
         column.setSpacing(8)
-        column.addStretch(2)
         column.addWidget(IconLabel(icon_name, "muted", 40), 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(4)
-        column.addWidget(self.title, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self.text, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.title)
+        column.addWidget(self.text)
         if actions:
-            line = QHBoxLayout()
-            line.addStretch(1)
-            for action in actions:
-                line.addWidget(action)
-            line.addStretch(1)
             column.addSpacing(8)
-            column.addLayout(line)
-        column.addStretch(3)
+            column.addLayout(_line(*actions))
+        outer = QVBoxLayout(self)
+        outer.addStretch(2)
+        outer.addLayout(_line(inner, stretch=20))
+        outer.addStretch(3)
 
     def set_words(self, title: str, text: str = "") -> None:
         self.title.setText(title)
         self.text.setText(text)
+
+
+def _line(*parts: QWidget, stretch: int = 0) -> QHBoxLayout:
+    made = QHBoxLayout()
+    made.addStretch(1)
+    for part in parts:
+        made.addWidget(part, stretch)
+    made.addStretch(1)
+    return made

@@ -25,7 +25,7 @@ class Nav(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 16, 12, 12)
         column.setSpacing(4)
-        column.addLayout(row(6, IconLabel("why", "accent", 22), Label("Whymatch", "heading"), None))
+        column.addLayout(row(6, IconLabel("whymatch", "text", 26), Label("Whymatch", "heading"), None))
         column.addSpacing(14)
         for key, title, icon_name in pages:
             button = NavButton(title, icon_name, lambda key=key: go(key))
@@ -34,7 +34,9 @@ class Nav(QFrame):
             column.addWidget(button)
         column.addStretch(1)
         column.addWidget(self._job_area())
-        column.addWidget(Button(tr("Settings"), "nav", "settings", settings))
+        self.settings = Button("\u2002" + tr("Settings"), "nav", "settings", settings)
+        self.settings.setAccessibleName(tr("Settings"))
+        column.addWidget(self.settings)
 
     def _job_area(self) -> QWidget:
         self.job = QWidget()

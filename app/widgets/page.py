@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.context import Context
@@ -16,6 +17,7 @@ class Page(QWidget):
         super().__init__(parent)
         self.context = context
         self.setProperty("role", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
     def show_target(self, target: Any) -> None:
         """`Context.navigate` brought a target along (a query, a question)."""

@@ -70,8 +70,21 @@ class FakeRole:
         return {"steps": steps}
 
     def ingest(self, number: int, control: Control, paths: list[str], retry: bool = False) -> Any:
-        self.work(number, control, steps=10, rest=0.03)
+        for step in range(10 if paths == ["/x"] else 40):
+            control.check()
+            counts = {"files": step, "files_total": 40, "encoded": step * 11, "failed": step // 9}
+            detail = f"/home/ada/Documents/minutes/{step:02d} of the harbour association.pdf"
+            data = {"stage": "reading", "done": step, "total": 40, "detail": detail, "counts": counts, "seconds_left": 150}
+            self.say(number, "progress", data)
+            time.sleep(0.03)
+        self.say(number, "changed", CHANGED)
         return {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "failed": [], "seconds": 0.3}
+
+    def demo(self, number: int, control: Control) -> Any:
+        return self.ingest(number, control, ["/x"])
+
+    def remove(self, number: int, control: Control, path: str) -> Any:
+        return {"documents": 1, "passages": 3, "path": path}
 
     def flood(self, number: int, control: Control, lines: int = 5000) -> Any:
         for step in range(lines):

@@ -1,0 +1,106 @@
+"""The queue of work that writes, over real child processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine.engine import Engine
+from app.tasks.jobs import Jobs
+from app.tasks.remaining import duration, remaining
+from app.views.job_messages import ingest_message
+from core.base.types import DocumentState, FileFailure, IngestReport
+
+
+@pytest.fixture
+def jobs(engine: Engine) -> Jobs:
+    return Jobs(engine, engine)
+
+
+@pytest.fixture
+def ends(jobs: Jobs) -> list[tuple[str, str, Any]]:
+    heard: list[tuple[str, str, Any]] = []
+    jobs.done.connect(lambda task, value: heard.append(("done", task.op, value)))
+    jobs.failed.connect(lambda task, error: heard.append(("failed", task.op, error)))
+    jobs.cancelled.connect(lambda task: heard.append(("cancelled", task.op, None)))
+    return heard
+
+
+def test_one_after_the_other_and_waiting_ingests_become_one(qtbot: QtBot, jobs: Jobs, engine: Engine, ends: list) -> None:
+    jobs.ingest(["/x"])
+    jobs.ingest(["/a"])
+    jobs.ingest(["/b", "/a"])
+    jobs.remove(["/c"])
+    assert jobs.running.args["paths"] == ["/x"]
+    assert jobs.waiting == 2
+    most = [0]
+    jobs.progress.connect(lambda _: most.__setitem__(0, max(most[0], engine.in_flight("job"))))
+    qtbot.waitUntil(lambda: len(ends) == 2, timeout=20_000)
+    assert [(kind, op) for kind, op, _ in ends] == [("done", "ingest"), ("done", "ingest")]
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=10_000)
+    assert ends[2] == ("done", "remove", {"documents": 1, "passages": 3, "path": "/c"})
+    assert most == [1]
+
+
+def test_looking_again_is_not_merged_into_adding(jobs: Jobs) -> None:
+    jobs.ingest(["/x"])
+    jobs.ingest(["/a"])
+    jobs.ingest([])
+    jobs.ingest([], retry=True)
+    assert jobs.waiting == 3
+    jobs.cancel()
+
+
+def test_cancel_stops_what_runs_and_drops_what_waits(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
+    jobs.ingest(["/long"])
+    jobs.remove(["/c"])
+    with qtbot.waitSignal(jobs.progress, timeout=10_000):
+        pass
+    jobs.cancel()
+    assert jobs.cancelling
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=10_000)
+    assert ends == [("cancelled", "ingest", None)]
+
+
+def test_pause_and_resume(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
+    jobs.ingest(["/long"])
+    with qtbot.waitSignal(jobs.progress, timeout=10_000):
+        pass
+    jobs.pause()
+    assert jobs.paused
+    qtbot.wait(300)
+    done = jobs.last_progress.done
+    qtbot.wait(300)
+    assert jobs.last_progress.done == done
+    jobs.resume()
+    qtbot.waitUntil(lambda: bool(ends), timeout=10_000)
+    assert ends[0][0] == "done"
+
+
+def test_failure_does_not_stop_the_queue(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
+    from app.tasks.jobs import Task
+
+    jobs.add(Task("leave"))
+    jobs.demo()
+    qtbot.waitUntil(lambda: len(ends) == 2, timeout=20_000)
+    assert [(kind, op) for kind, op, _ in ends] == [("failed", "leave"), ("done", "demo")]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, ""), (-1, ""), (4, "a few seconds left"), (33, "about 30 seconds left"), (150, "about 2 minutes left"),
+     (60 * 33, "about 35 minutes left"), (3600 * 3, "about 3 hours left")],
+)  # fmt: skip
+def test_remaining_time_is_only_as_exact_as_it_is_known(seconds: float | None, words: str) -> None:
+    assert remaining(seconds) == words
+
+
+def test_duration_and_report_in_words() -> None:
+    assert [duration(s) for s in (0.34, 42.4, 125)] == ["0.3 s", "42 s", "2 min 5 s"]
+    failure = FileFailure("/a", DocumentState.BROKEN, "")
+    message = ingest_message(IngestReport(12, 40, 0, 1, (failure,), 3.0))
+    assert message.text == "12 documents were read, 1 is gone, 1 could not be read in 3.0 s."
+    assert message.tone == "warning"
+    assert ingest_message(IngestReport(0, 0, 5, 0, (), 1.0)).text == "Everything is up to date."
