@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -22,7 +22,6 @@ from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout, lay
 _OUTLINE_ENTRIES = 5000
 _DATE = re.compile(r"D?:?\s*(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
 _GARBAGE_SHARE = 0.3
-_SAMPLE = 400  # characters asked about their Unicode mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +92,16 @@ def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: 
 
 def _read_page(page: pdfium.PdfPage, index: int) -> _Page:
     found = layout(page_chars(page))
-    bold = _bold_starts(page, found)
     blocks = tuple(
         _Block(
             found.text[p.start : p.end],
             p.boxes,
-            Candidate(index, found.text[p.start : p.end], p.size, p.is_row, is_bold),
+            Candidate(index, found.text[p.start : p.end], p.size, p.is_row, p.first_char in found.chars.bold),
         )
-        for p, is_bold in zip(found.paragraphs, bold, strict=True)
+        for p in found.paragraphs
     )
     has_pictures = not blocks and any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
-    return _Page(blocks, found.chars.width, found.chars.height, has_pictures, _is_garbage(found.text))
+    return _Page(blocks, found.chars.width, found.chars.height, has_pictures, _is_garbage(found))
 
 
 def _fallback_page(path: Path, index: int) -> _Page:
@@ -111,18 +109,6 @@ def _fallback_page(path: Path, index: int) -> _Page:
     paragraphs = [p for p in text.split(SEPARATOR) if p.strip()]
     blocks = tuple(_Block(p, (), Candidate(index, p, 0.0, False, False)) for p in paragraphs)
     return _Page(blocks, failed=not blocks)
-
-
-def _bold_starts(page: pdfium.PdfPage, found: PageLayout) -> list[bool]:
-    """Does each short paragraph begin in a bold font?"""
-    text_page = raw.FPDFText_LoadPage(page)
-    try:
-        return [
-            p.end - p.start <= 100 and not p.is_row and raw.FPDFText_GetFontWeight(text_page, p.first_char) >= 600
-            for p in found.paragraphs
-        ]
-    finally:
-        raw.FPDFText_ClosePage(text_page)
 
 
 def _add(builder: TextBuilder, block: _Block, depth: int) -> None:
@@ -158,13 +144,14 @@ def _iso_date(value: str) -> str:
     return f"{date}T{hour}:{minute}:{second or '00'}" if hour and minute else date
 
 
-def _is_garbage(text: str) -> bool:
-    """Glyphs without a meaning: private-use, unassigned and replacement characters."""
-    solid = [c for c in text if not c.isspace()]
-    if not solid or text.isascii():
-        return False
-    bad = sum(c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn", "Cc") for c in solid)
-    return bad > _GARBAGE_SHARE * len(solid)
+def _is_garbage(found: PageLayout) -> bool:
+    """Fonts that do not say their letters, and private-use, unassigned and replacement characters."""
+    text = found.text
+    if text.isascii():
+        return found.chars.unreadable > 0
+    odd = {c for c in set(text) if c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn")}
+    bad = sum(map(text.count, odd))
+    return found.chars.unreadable > 0 or bad > _GARBAGE_SHARE * sum(map(str.isprintable, text))
 
 
 def _warnings(pages: Sequence[_Page]) -> tuple[str, ...]:
@@ -174,7 +161,7 @@ def _warnings(pages: Sequence[_Page]) -> tuple[str, ...]:
     failed = [number for number, page in enumerate(pages, 1) if page.failed]
     told = (
         (scanned, "{} without text: only a picture of it (a scan), which was not read."),
-        (garbage, "{} with characters that mean nothing: the fonts do not say which letters they show."),
+        (garbage, "{} with text that cannot be read: the fonts do not say which letters they show."),
         (failed, "{} damaged, nothing of it was read."),
     )
     return tuple(sentence.format(_page_list(numbers)) for numbers, sentence in told if numbers)
@@ -186,10 +173,13 @@ def _page_list(numbers: Sequence[int]) -> str:
 
 
 def _without_text(result: ReadDocument, pages: Sequence[_Page]) -> ReadDocument:
-    from dataclasses import replace
-
     if any(page.has_pictures for page in pages):
         reason = "Its pages are pictures (a scan) without a text layer. Text in pictures is not read."
+        return replace(result, state=DocumentState.SCANNED, reason=reason)
+    if any(page.is_garbage for page in pages):
+        reason = (
+            "Its text cannot be read: the fonts do not say which letters they show. It would take reading the pictures."
+        )
         return replace(result, state=DocumentState.SCANNED, reason=reason)
     if all(page.failed for page in pages):
         return replace(result, state=DocumentState.BROKEN, reason="The PDF is damaged: none of its pages can be read.")

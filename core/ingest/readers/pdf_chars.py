@@ -6,6 +6,9 @@ Boxes are in points from the top left corner of the page as it is shown (rotatio
 from __future__ import annotations
 
 import ctypes
+import re
+import sys
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,19 +19,31 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from core.ingest.readers.pdf_bidi import reading_order
+
 HYPHEN = "\x02"  # PDFium's mark for a hyphen at the end of a line
 _WITH_TEXT = frozenset([raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP])
+_LINE_START = re.compile(r"(?:\A|[\r\n])\s*\S")
+_BOLD = 600
+_CONTROL = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f](?<!{HYPHEN})")
+_UTF32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 _ANNOTATIONS = 5000  # a page with more is not flattened
 
 
 @dataclass(frozen=True, slots=True)
 class PageChars:
-    """`boxes` is [n, 4] float32 (left, top, right, bottom), one row for each character of `text`."""
+    """`boxes` is [n, 4] float32 (left, top, right, bottom), one row for each character of `text`.
+
+    `bold` holds the indices of characters that begin a line in a bold font. `unreadable` counts characters of
+    which the font does not say what they are; where they are many they are white space in `text`.
+    """
 
     text: str
     boxes: np.ndarray
     width: float
     height: float
+    bold: frozenset[int] = frozenset()
+    unreadable: int = 0
 
 
 class NeedsPassword(Exception):
@@ -97,41 +112,62 @@ def page_chars(page: pdfium.PdfPage) -> PageChars:
     if not text_page:
         raise CannotOpen("no text page")
     try:
+        handle = ctypes.cast(text_page, ctypes.c_void_p).value or 0
         count = max(0, raw.FPDFText_CountChars(text_page))
-        text = _text(text_page, count)
-        boxes = _boxes(text_page, count)
+        text = _text(handle, count)
+        boxes = _as_shown(_boxes(handle, count), page)
+        text, unreadable = _without_unreadable(handle, text)
+        bold = frozenset(m.end() - 1 for m in _LINE_START.finditer(text) if _GET_WEIGHT(handle, m.end() - 1) >= _BOLD)
     finally:
         raw.FPDFText_ClosePage(text_page)
-    return PageChars(text, _as_shown(boxes, page), float(width), float(height))
+    order = reading_order(text, boxes)
+    if order is not None:
+        text, boxes = "".join(text[index] for index in order.tolist()), boxes[order]
+    return PageChars(text, boxes, float(width), float(height), bold, unreadable)
 
 
-def _text(text_page: Any, count: int) -> str:
-    """One character for each of PDFium's. In one call where that call leaves nothing out."""
+def _call(function: Any, *arguments: Any, result: Any = ctypes.c_int) -> Any:
+    """A prototype for calls by the million: it checks nothing and keeps the interpreter, which saves a third."""
+    return ctypes.PYFUNCTYPE(result, ctypes.c_void_p, *arguments)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
+_GET_TEXT = _call(raw.FPDFText_GetText, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+_GET_UNICODE = _call(raw.FPDFText_GetUnicode, ctypes.c_int, result=ctypes.c_uint)
+_GET_BOX = _call(raw.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
+_GET_WEIGHT = _call(raw.FPDFText_GetFontWeight, ctypes.c_int)
+_HAS_MAP_ERROR = _call(raw.FPDFText_HasUnicodeMapError, ctypes.c_int)
+
+
+def _text(handle: int, count: int) -> str:
+    """One character for each of PDFium's: in one call, where that call leaves nothing out."""
     buffer = (ctypes.c_ushort * (count + 1))()
-    written = raw.FPDFText_GetText(text_page, 0, count, buffer)
-    if written == count + 1:
+    if _GET_TEXT(handle, 0, count, ctypes.addressof(buffer)) == count + 1:
         text = bytes(buffer)[: 2 * count].decode("utf-16-le", "surrogatepass")
-        if len(text) == count and "\ufffe" not in text:
-            return text
-    get = raw.FPDFText_GetUnicode
-    codes = (get(text_page, index) for index in range(count))
-    return "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes).replace("\ufffe", HYPHEN)
+        if len(text) == count:
+            return text.replace("\ufffe", HYPHEN)
+    get = _GET_UNICODE
+    codes = array("I", [get(handle, index) for index in range(count)])
+    return codes.tobytes().decode(_UTF32, "replace").replace("\ufffe", HYPHEN)
 
 
-# called a million times for a book: a prototype that checks nothing and keeps the interpreter costs a third less
-_GET_BOX = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
-    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
-)
-
-
-def _boxes(text_page: Any, count: int) -> np.ndarray:
+def _boxes(handle: int, count: int) -> np.ndarray:
     """[n, 4] left, top, right, bottom in page space (y upwards)."""
     boxes = np.zeros((count, 4), np.float32)
-    handle, address = ctypes.cast(text_page, ctypes.c_void_p).value, boxes.ctypes.data
-    get = _GET_BOX
+    address, get = boxes.ctypes.data, _GET_BOX
     for index in range(count):
         get(handle, index, address + 16 * index)
     return boxes
+
+
+def _without_unreadable(handle: int, text: str) -> tuple[str, int]:
+    """Fonts without a map to Unicode may give nonsense. Control characters in it tell it from a good guess."""
+    if len(_CONTROL.findall(text)) * 100 < len(text) or not text:
+        return text, 0
+    bad = [_HAS_MAP_ERROR(handle, index) == 1 for index in range(len(text))]
+    if sum(bad) * 5 < len(text):
+        return text, 0
+    readable = (" " if wrong and char not in "\r\n" else char for char, wrong in zip(text, bad, strict=True))
+    return "".join(readable), sum(bad)
 
 
 def _as_shown(boxes: np.ndarray, page: pdfium.PdfPage) -> np.ndarray:

@@ -7,6 +7,7 @@ agree. Order is PDFium's (the order of the content); its line ends are taken, it
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.ingest.readers.pdf_text import is_wide, normalize
 LIST_MARK = re.compile(r"(?:[•‣◦▪●○■□–—*\-\uf0b7\uf0a7]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,4}\))\s+\S")
 _LEADERS = re.compile(r"(?:\.\s?){5,}|…{2,}")
 _LINE_END = re.compile(rf"\r\n|[\r\n]|(?<={HYPHEN})")
+_HIDDEN = 0.25  # times the body size: too small to be seen
 _SENTENCE_END = tuple(".!?:;。！？：؟")
 _HYPHENS = (HYPHEN, "-", "\u2010", "\xad")
 
@@ -93,7 +95,7 @@ def layout(chars: PageChars) -> PageLayout:
         boxes = tuple(
             Box(round(line.left, 1), round(line.top, 1), round(line.right, 1), round(line.bottom, 1)) for line in group
         )
-        size = float(np.median([line.size for line in group]))
+        size = sorted(line.size for line in group)[len(group) // 2]
         paragraphs.append(
             Paragraph(length, length + len(text), boxes, size, group[0].in_columns, group[0].pieces[0][0])
         )
@@ -106,23 +108,67 @@ def layout(chars: PageChars) -> PageLayout:
 
 
 def _lines(chars: PageChars) -> list[Line]:
-    text, boxes = chars.text, chars.boxes
+    lines: list[Line] = []
+    for line in _raw_lines(chars):
+        lines.append(_merge(lines.pop(), line) if lines and _goes_on(lines[-1], line) else line)
+    smallest = _HIDDEN * _body_size(lines)
+    return [line for line in lines if line.size >= smallest or line.size <= 0]
+
+
+def _raw_lines(chars: PageChars) -> Iterator[Line]:
+    """PDFium's lines with their measures, all lines of the page at once."""
+    spans = _line_spans(chars.text)
+    shown = _shown(chars)
+    left, top, right, bottom = chars.boxes[shown].T
+    height = bottom - top
+    first = np.searchsorted(shown, [start for start, _ in spans])
+    last = np.searchsorted(shown, [end for _, end in spans])
+    for (start, end), low, high in zip(spans, first.tolist(), last.tolist(), strict=True):
+        text = chars.text[start:end]
+        rtl = _is_right_to_left(text)
+        if low == high:  # characters without any extent
+            yield Line(((start, end),), text, 0.0, 0.0, 0.0, 0.0, 0.0, False, rtl)
+            continue
+        part = slice(low, high)
+        size = sorted(height[[low, (low + high) // 2, high - 1]].tolist())[1]
+        yield Line(
+            ((start, end),),
+            text,
+            float(left[part].min()),
+            float(top[part].min()),
+            float(right[part].max()),
+            float(bottom[part].max()),
+            size,
+            _widest_gap(left[part], right[part], rtl) > 1.6 * size > 0,
+            rtl,
+        )
+
+
+def _line_spans(text: str) -> list[tuple[int, int]]:
+    """Ranges of the lines that hold something to see, without the white space around it."""
     spans: list[tuple[int, int]] = []
     begin = 0
-    for match in _LINE_END.finditer(text):
-        spans.append((begin, match.start()))
-        begin = match.end()
-    spans.append((begin, len(text)))
-    height = boxes[:, 3] - boxes[:, 1]
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    solid = (codes > 32) & (codes != 0xA0) & (codes != 0x3000) & (height > 0)
-    lines: list[Line] = []
-    for start, end in spans:
-        line = _line(text, boxes, solid, start, end)
-        if line is not None and lines and _goes_on(lines[-1], line):
-            line = _merge(lines.pop(), line)
-        lines.extend([line] if line is not None else [])
-    return lines
+    for end, following in [*((m.start(), m.end()) for m in _LINE_END.finditer(text)), (len(text), len(text))]:
+        piece = text[begin:end]
+        inner = piece.strip()
+        if inner:
+            start = begin + len(piece) - len(piece.lstrip())
+            spans.append((start, start + len(inner)))
+        begin = following
+    return spans
+
+
+def _shown(chars: PageChars) -> np.ndarray:
+    """Indices of the characters that are no white space and have an extent."""
+    codes = np.frombuffer(chars.text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    solid = (codes > 32) & (codes != 0xA0) & (codes != 0x3000)
+    return np.flatnonzero(solid & (chars.boxes[:, 3] > chars.boxes[:, 1]))
+
+
+def _widest_gap(left: np.ndarray, right: np.ndarray, right_to_left: bool) -> float:
+    if len(left) < 2:
+        return 0.0
+    return float((left[:-1] - right[1:]).max() if right_to_left else (left[1:] - right[:-1]).max())
 
 
 def _goes_on(before: Line, line: Line) -> bool:
@@ -147,29 +193,6 @@ def _merge(before: Line, line: Line) -> Line:
         before.in_columns or line.in_columns,
         before.right_to_left,
     )
-
-
-def _line(text: str, boxes: np.ndarray, solid: np.ndarray, start: int, end: int) -> Line | None:
-    """None when there is nothing to see on it."""
-    piece = text[start:end]
-    stripped = piece.strip()
-    if not stripped:
-        return None
-    start += len(piece) - len(piece.lstrip())
-    end = start + len(stripped)
-    shown = boxes[start:end][solid[start:end]]
-    if not len(shown):
-        shown = boxes[start:end]
-    left, top = shown[:, :2].min(axis=0).tolist()
-    right, bottom = shown[:, 2:].max(axis=0).tolist()
-    heights = np.sort(shown[:, 3] - shown[:, 1])
-    size = float(heights[len(heights) // 2])
-    gaps = shown[1:, 0] - shown[:-1, 2]
-    rtl = _is_right_to_left(stripped)
-    if rtl:
-        gaps = shown[:-1, 0] - shown[1:, 2]
-    in_columns = len(gaps) > 0 and float(gaps.max()) > 1.6 * size > 0
-    return Line(((start, end),), stripped, left, top, right, bottom, size, in_columns, rtl)
 
 
 def _is_right_to_left(text: str) -> bool:

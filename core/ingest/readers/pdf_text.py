@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from core.ingest.readers.build import clean
 
 # Latin, Armenian, Hebrew and Arabic forms that stand for other letters; radicals drawn as ideographs
 _FORMS = "\ufb00-\ufb1c\ufb1d-\ufb4f\ufb50-\ufdcf\ufdf0-\ufdfc\ufe70-\ufefc\u2f00-\u2fd5"
-_PLAIN = re.compile(
-    r"[ !-~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uffdc]*"
+_INVISIBLE = (
+    r"\x00-\x1f\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\uffff\ud800-\udfff"
 )
+_SPECIAL = re.compile(rf"[^\S ]|[{_FORMS}{_INVISIBLE}]|  ")
 _FORM = re.compile(f"[{_FORMS}]")
 
 
@@ -24,8 +26,7 @@ def is_wide(character: str) -> bool:
 
 def normalize(text: str, source: np.ndarray) -> tuple[str, np.ndarray]:
     """NFC text without forms, control characters and doubled spaces; `source` follows, [len(text)] int64."""
-    plain = "  " not in text and text[:1] != " " != text[-1:] and _PLAIN.fullmatch(text)
-    if plain and unicodedata.is_normalized("NFC", text):
+    if text == text.strip() and not _SPECIAL.search(text) and unicodedata.is_normalized("NFC", text):
         return text, source
     out: list[str] = []
     origin: list[int] = []
@@ -60,6 +61,7 @@ def _clusters(text: str, source: list[int]) -> list[tuple[str, int]]:
     return clusters
 
 
+@cache
 def _piece(character: str) -> str:
     if character.isspace():
         return " "
@@ -68,6 +70,7 @@ def _piece(character: str) -> str:
     return clean(character)
 
 
+@cache
 def _combines(character: str) -> bool:
     # a mark, or a vowel or final of decomposed Hangul
     return unicodedata.category(character) in ("Mn", "Mc") or "\u1160" <= character <= "\u11ff"
