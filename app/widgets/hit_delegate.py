@@ -42,7 +42,7 @@ def found_by(parts: tuple[ScorePart, ...]) -> list[str]:
 
 
 class HitDelegate(QStyledItemDelegate):
-    """Rows as tall as their snippet, at most `LINES` lines of it; the height is estimated, not laid out, to stay light."""
+    """Rows as tall as their snippet, at most `LINES` lines of it; estimated, not laid out, to stay light."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -44,7 +44,7 @@ def draw_bar(painter: QPainter, rect: QRectF, segments: Sequence[Segment], whole
 
 def _brush(segment: Segment) -> QBrush:
     return QBrush(
-        colours().colour(segment.tone), Qt.BrushStyle.BDiagPattern if segment.open_ else Qt.BrushStyle.SolidPattern
+        colours().colour(segment.tone), Qt.BrushStyle.Dense4Pattern if segment.open_ else Qt.BrushStyle.SolidPattern
     )
 
 

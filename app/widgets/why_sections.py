@@ -51,7 +51,7 @@ def concept_rows(e: Explanation, most: int) -> list[RowFigures]:
         label = plural(len(others), "{n} weaker concept", "{n} weaker concepts")
         rows.append((label, math.fsum(c.contribution for c in others), "muted", False, (), ""))
     rows.append((tr("Common to all passages"), e.common, "outline", False, (), _COMMON))
-    rows.append((tr("Not explained by concepts"), e.residual, "outline", True, (), _REST))
+    rows.append((tr("Not explained by concepts"), e.residual, "muted", True, (), _REST))
     shares = [value / whole if whole else 0.0 for _, value, *_ in rows]
     shown, _ = additive(shares, math.fsum(shares), 2)
     return [

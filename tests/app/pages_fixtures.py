@@ -42,8 +42,9 @@ def desk(qtbot: Any, qapp: Any, theme: Theme, tmp_path: Path) -> Iterator[Desk]:
     messages: list[Any] = []
     notifications = Notifications()
     notifications.shown.connect(messages.append)
+    settings = Settings(tmp_path / "settings.json")
     made = Context(
-        engine, library, Settings(tmp_path / "settings.json"), theme, lambda page, target: visits.append((page, target)),
+        engine, library, settings, theme, lambda page, target: visits.append((page, target)),
         notifications, Jobs(engine),
     )  # fmt: skip
     yield Desk(made, visits, messages)

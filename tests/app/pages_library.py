@@ -19,8 +19,14 @@ HANDBOOK = (
     "Ice may close the harbour for several weeks.",
     "Lamp and signals\nThe lamp keeper lights the lamp at dusk. Three short blasts call the rescue boat.",
 )
-LETTER = "Dear members,\n\nthe new lamp shines farther than the old one. 🚤 Boats report it from nine miles out.\n\nThe board"
-WEB = "Questions of visitors\n\nMay I moor overnight? Yes, against harbour dues.\n\nWhere is the lamp? On the eastern pier."
+LETTER = (
+    "Dear members,\n\nthe new lamp shines farther than the old one. 🚤 Boats report it from nine miles out."
+    "\n\nThe board"
+)
+WEB = (
+    "Questions of visitors\n\nMay I moor overnight? Yes, against harbour dues."
+    "\n\nWhere is the lamp? On the eastern pier."
+)
 
 
 def make_library(folder: Path, files: Path) -> Library:

@@ -7,6 +7,7 @@ hits, "invent" brings a sentence without support, "unknown" abstains, "dead" end
 from __future__ import annotations
 
 import base64
+import os
 import re
 import struct
 import sys
@@ -15,29 +16,15 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+# ruff: noqa: E402, I001
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[2])]
 
 from fake_role import FakeRole
 
 from core.base.events import Control
 from core.base.types import (
-    Answer,
-    AnswerMode,
-    AnswerSentence,
-    Citation,
-    ConceptShare,
-    Explanation,
-    Filters,
-    Hit,
-    Passage,
-    Query,
-    ScorePart,
-    SearchResult,
-    Span,
-    Support,
-    TermMatch,
-    TokenAlignment,
-    Turn,
+    Answer, AnswerMode, AnswerSentence, Citation, ConceptShare, Explanation, Filters, Hit, Passage, Query, ScorePart,
+    SearchResult, Span, Support, TermMatch, TokenAlignment, Turn,
 )  # fmt: skip
 from core.base.wire import from_plain, to_plain
 from core.library import Library
@@ -71,9 +58,6 @@ class PagesRole(FakeRole):
 
     def steer(self, number: int, control: Control, text: str) -> None:
         if "dead" in text:
-            sys.stderr.write("dead\n")
-            import os
-
             os._exit(9)
         while "slow" in text:
             control.check()

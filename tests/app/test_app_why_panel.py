@@ -1,0 +1,139 @@
+"""The Why panel: the figures it shows add up, its rows mark the right words, its states are said."""
+
+from __future__ import annotations
+
+import math
+
+import pages_fixtures
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages_fixtures import Desk
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.views.why_panel import WhyPanel
+from app.widgets.why_figures import additive, percent, signed
+from app.widgets.why_row import WhyRow
+from app.widgets.why_sections import all_figures, concept_rows, score_rows
+from core.base.types import Explanation, Query
+
+desk = pages_fixtures.desk
+QUERY = Query("harbour dues fees")
+
+
+@pytest.fixture
+def panel(desk: Desk, qtbot: QtBot) -> WhyPanel:
+    made = WhyPanel(desk.context)
+    qtbot.addWidget(made)
+    made.resize(400, 800)
+    made.show()
+    return made
+
+
+def explained(panel: WhyPanel, qtbot: QtBot, query: Query = QUERY, passage: int = 1) -> Explanation:
+    panel.ask(query, passage)
+    qtbot.waitUntil(lambda: panel.explanation is not None and not panel._latest.busy, timeout=15_000)
+    assert panel.explanation is not None
+    return panel.explanation
+
+
+def row(panel: WhyPanel, label: str) -> WhyRow:
+    return next(r for r in panel.details.rows if r.figures.label == label)
+
+
+def number(text: str) -> float:
+    return float(text.replace("\N{MINUS SIGN}", "-").removesuffix(" %"))
+
+
+def test_numbers_shown_add_up_to_the_score_shown(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    *parts, together = [number(r.value) for r in score_rows(explanation)]
+    assert round(math.fsum(parts), 3) == together == round(explanation.score, 3)
+
+
+def test_shares_shown_add_up_to_all_of_the_meaning(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    for most in (1, 2, 5):
+        assert sum(number(r.value) for r in concept_rows(explanation, most)) == 100
+    labels = [r.label for r in concept_rows(explanation, 1)]
+    assert labels == [
+        "harbour · dues · berth",
+        "2 weaker concepts",
+        "Common to all passages",
+        "Not explained by concepts",
+    ]
+    assert concept_rows(explanation, 1)[-1].open_
+
+
+def test_pointing_at_a_row_marks_its_words_and_choosing_keeps_them(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    text, all_words = explanation.passage.text, panel.passage_text.spans
+    assert [text[s.start : s.end] for s in all_words] == ["harbour", "dues"]
+    dues, concept = row(panel, "dues"), row(panel, "harbour · dues · berth")
+    dues.enterEvent(QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    assert [text[s.start : s.end] for s in panel.passage_text.spans] == ["dues"]
+    dues.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert panel.passage_text.spans == all_words
+    QTest.mouseClick(concept, Qt.MouseButton.LeftButton)
+    concept.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert text.startswith(text[panel.passage_text.spans[0].start : panel.passage_text.spans[0].end])
+    assert panel.passage_text.spans == concept.figures.spans
+    panel.setFocus()
+    QTest.mouseClick(dues, Qt.MouseButton.LeftButton)
+    assert not concept.isChecked()
+
+
+def test_marks_are_drawn_in_the_passage(panel: WhyPanel, qtbot: QtBot) -> None:
+    explained(panel, qtbot)
+    marked = [s.cursor.selectedText() for s in panel.passage_text.extraSelections()]
+    assert marked == ["harbour", "dues"]
+
+
+def test_error_is_shown_and_tried_again(panel: WhyPanel, qtbot: QtBot) -> None:
+    panel.ask(Query("fail"), 1)
+    qtbot.waitUntil(lambda: panel._banner.isVisible(), timeout=15_000)
+    assert panel._banner.text() == "The index is damaged."
+    panel._asked = (QUERY, 1)
+    panel._banner.acted.emit()
+    qtbot.waitUntil(lambda: panel.explanation is not None, timeout=5000)
+    assert not panel._banner.isVisible()
+
+
+def test_same_question_is_not_asked_twice(panel: WhyPanel, qtbot: QtBot) -> None:
+    explained(panel, qtbot)
+    panel.ask(QUERY, 1)
+    assert not panel._latest.busy
+
+
+def test_all_figures_hold_every_raw_number(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    said = {name: value for _, rows in all_figures(explanation) for name, value in rows}
+    assert said["score"] == f"{explanation.score:.6f}"
+    assert said["not explained"] == f"{explanation.residual:.6f}"
+    assert said["7 harbour · dues · berth"] == f"{explanation.concepts[0].contribution:.6f}"
+
+
+def test_escape_closes(panel: WhyPanel, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(panel.closed):
+        QTest.keyClick(panel, Qt.Key.Key_Escape)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=12), st.integers(0, 4))
+def test_rounded_parts_add_up(values: list[float], decimals: int) -> None:
+    shown, total = additive(values, math.fsum(values), decimals)
+    assert round(math.fsum(shown), decimals) == pytest.approx(total, abs=1e-9)
+    assert all(abs(s - v) <= 10**-decimals + 1e-9 for s, v in zip(shown, values, strict=True))
+
+
+def test_parts_that_do_not_add_up_are_not_bent() -> None:
+    assert additive([0.1, 0.2], 0.9) == ([0.1, 0.2], 0.9)
+
+
+def test_numbers_in_words() -> None:
+    assert signed(-0.03149, 3) == "\N{MINUS SIGN}0.031"
+    assert signed(-0.0001, 3) == "0.000"
+    assert percent(0.004) == "under 1 %"
+    assert percent(-0.05) == "\N{MINUS SIGN}5 %"
