@@ -264,8 +264,8 @@ def _pdf_styles(small: bool) -> dict[str, Any]:
     return {
         "title": Style("title", fontName="Helvetica-Bold", fontSize=21, leading=26, spaceAfter=6),
         "byline": Style("byline", fontName="Times-Italic", fontSize=size, leading=size * 1.4),
-        "heading2": Style("heading2", fontName="Helvetica-Bold", fontSize=14, leading=18, spaceBefore=12, spaceAfter=5, keepWithNext=1),
-        "heading3": Style("heading3", fontName="Helvetica-Bold", fontSize=11.5, leading=16, spaceBefore=7, spaceAfter=3, keepWithNext=1),
+        "heading2": Style("heading2", fontName="Helvetica-Bold", fontSize=15, leading=20, spaceBefore=16, spaceAfter=5, keepWithNext=1),
+        "heading3": Style("heading3", fontName="Helvetica-Bold", fontSize=12.5, leading=17, spaceBefore=11, spaceAfter=3, keepWithNext=1),
         "body": body,
         "item": Style("item", parent=body, leftIndent=14),
     }

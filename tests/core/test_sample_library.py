@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,9 @@ from typing import Any
 import pytest
 
 from core.base.paths import resources
+from core.base.types import BlockKind, DocumentState, ReadDocument
+from core.ingest.limits import Limits
+from core.ingest.readers.registry import read
 from core.text.analyze import terms
 
 SAMPLE = resources() / "sample"
@@ -137,11 +141,33 @@ def test_a_follow_up_comes_with_a_true_history(question: dict[str, Any], texts: 
     assert all(turn["answer"] in everything for turn in question["history"])
 
 
+@pytest.mark.parametrize("source", make.sources(), ids=lambda source: source.file)
+def test_a_document_is_read_whole(source: Any) -> None:
+    document = _read(source.file)
+    assert (document.state, document.warnings) == (DocumentState.READ, ())
+    found = _flat(document.text)
+    for block in source.blocks:
+        parts = (block.text, *block.items, *(cell for row in block.rows for cell in row))
+        assert [part for part in parts if make.plain(part) not in found] == []
+    if not source.file.endswith(".txt"):
+        assert (document.title, document.author, document.created[:10]) == (source.title, source.author, source.date)
+
+
+@pytest.mark.parametrize(
+    "source", [source for source in make.sources() if not source.file.endswith(".txt")], ids=lambda source: source.file
+)
+def test_the_headings_of_a_document_are_found(source: Any) -> None:
+    document = _read(source.file)
+    found = [document.text[b.start : b.end] for b in document.blocks if b.kind is BlockKind.HEADING]
+    assert [text for text in found if text != source.title] == [b.text for b in source.blocks if b.kind == "heading"]
+
+
 @pytest.mark.parametrize(
     "question", [question for question in ANSWERABLE if question["page"]], ids=lambda question: question["id"]
 )
 def test_the_answer_stands_on_its_page(question: dict[str, Any]) -> None:
-    pages = _pdf_pages(SAMPLE / "documents" / question["documents"][0])
+    document = _read(question["documents"][0])
+    pages = {page.number: _flat(document.text[page.start : page.end]) for page in document.pages}
     assert [number for number, text in pages.items() if question["answer"] in text] == [question["page"]]
 
 
@@ -150,8 +176,7 @@ def test_every_answer_out_of_a_pdf_names_its_page() -> None:
         assert (question["page"] is not None) == question["documents"][0].endswith(".pdf")
 
 
-def _pdf_pages(path: Path) -> dict[int, str]:
-    import pypdfium2
-
-    with pypdfium2.PdfDocument(path) as document:
-        return {index + 1: _flat(document[index].get_textpage().get_text_range()) for index in range(len(document))}
+@cache
+def _read(name: str) -> ReadDocument:
+    (document,) = read(SAMPLE / "documents" / name, "", Limits())
+    return document
