@@ -179,8 +179,8 @@ def _should_break(group: list[_Unit], size: int, unit: _Unit, block_size: int, t
     if unit.end - group[0].start > _CHARACTERS:
         return True
     if group[-1].last and size + block_size > target:
-        return size >= target * 0.6
-    return size + unit.tokens > target and size >= target * 0.5
+        return size >= target * 0.75
+    return size + unit.tokens > target and size >= target * 0.7
 
 
 def _block_sizes(units: list[_Unit]) -> list[int]:

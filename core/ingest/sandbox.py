@@ -103,7 +103,7 @@ class Sandbox:
                 raise Cancelled("cancelled")
             if line is not None:
                 clock.sign_of_life()
-                return decode_reply(line)
+                return _reply(line)
             if clock.overdue():
                 raise _Ended(DocumentState.TIMED_OUT, f"Reading it took longer than {self._limits.seconds:g} seconds.")
 
@@ -119,6 +119,14 @@ class Sandbox:
         child.files += 1
         if child.files >= _FILES_A_CHILD or peak_bytes > _GROWN:
             self.close()
+
+
+def _reply(line: bytes) -> Reply:
+    try:
+        reply = decode_reply(line)
+    except ValueError:  # native code wrote into the stream
+        raise _Ended(DocumentState.CRASHED, "The reading process lost its way and was ended.") from None
+    return reply
 
 
 class _Clock:

@@ -8,13 +8,14 @@ import numpy as np
 
 _LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 _RUN = re.compile(f"{_LETTER}{{2,}}(?: {_LETTER}+)*")
+_ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 
 
 def reading_order(text: str, boxes: np.ndarray) -> np.ndarray | None:
     """Indices that bring the characters into reading order; None when they are in it.
 
-    A run is turned round when its letters go to the right on the page. Letters with one and the same box are one
-    sign (a ligature such as lam-alef), which PDFium takes apart the wrong way round. `boxes` is [n, 4].
+    A run is turned round when its letters go to the right on the page. An alef and a lam with one and the same box
+    are the sign lam-alef, taken apart the wrong way round. `boxes` is [n, 4].
     """
     if not re.search(_LETTER, text):
         return None
@@ -26,15 +27,8 @@ def reading_order(text: str, boxes: np.ndarray) -> np.ndarray | None:
         if (steps > 0).sum() > 2 * (steps < 0).sum() and middle[-1] > middle[0]:
             order[start:end] = order[start:end][::-1]
         else:
-            _turn_signs(order, boxes, start, end)
+            for pair in _ALEF_LAM.finditer(text, start, end):
+                alef = pair.start()
+                if np.array_equal(boxes[alef], boxes[alef + 1]):
+                    order[alef : alef + 2] = alef + 1, alef
     return None if (order == np.arange(len(text))).all() else order
-
-
-def _turn_signs(order: np.ndarray, boxes: np.ndarray, start: int, end: int) -> None:
-    """Turns round, in place, the letters of each sign in [start, end)."""
-    first = start
-    for index in range(start + 1, end + 1):
-        if index == end or not np.array_equal(boxes[index], boxes[first]):
-            if index - first > 1 and boxes[first, 2] > boxes[first, 0]:
-                order[first:index] = order[first:index][::-1]
-            first = index

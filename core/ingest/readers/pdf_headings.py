@@ -82,7 +82,7 @@ def _by_size(paragraphs: Sequence[Candidate]) -> list[int]:
 def _mark(paragraph: Candidate, body: float) -> float:
     """The size of a heading; the body's size for one that only its weight or number shows; 0 for no heading."""
     text = paragraph.text
-    if paragraph.is_row or not 2 < len(text) <= _LONGEST or not any(c.isalpha() for c in text):
+    if paragraph.is_row or not 2 < len(text) <= _LONGEST or not any(c.isalpha() for c in text) or "://" in text:
         return 0.0
     if paragraph.size > _LARGER * body:
         return round(paragraph.size, 1) if not text.endswith((",", ";")) else 0.0
