@@ -32,6 +32,10 @@ class Backend(Protocol):
     def prompt_budget(self) -> int:
         """Tokens a prompt should hold at most, so that its evaluation stays within seconds."""
 
+    @property
+    def small(self) -> bool:
+        """Should it be given the best sentences only, because whole passages confuse it?"""
+
     def count_tokens(self, text: str) -> int:
         """Tokens of `text` as content of a message (control words of the model count as plain text)."""
 

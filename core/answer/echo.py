@@ -15,10 +15,13 @@ _PIECE = re.compile(r"\s*\S{1,8}|\s+")
 class EchoBackend:
     """Streams `reply` in small pieces; without one, the last message. A token is a piece of up to 8 letters."""
 
-    def __init__(self, reply: str | None = None, *, context_size: int = 2048, prompt_budget: int = 1024) -> None:
+    def __init__(
+        self, reply: str | None = None, *, context_size: int = 2048, prompt_budget: int = 1024, small: bool = False
+    ) -> None:
         self._reply = reply
         self._context_size = context_size
         self._prompt_budget = prompt_budget
+        self._small = small
         self.prompts: list[list[Message]] = []
 
     @property
@@ -32,6 +35,10 @@ class EchoBackend:
     @property
     def prompt_budget(self) -> int:
         return self._prompt_budget
+
+    @property
+    def small(self) -> bool:
+        return self._small
 
     def count_tokens(self, text: str) -> int:
         return len(_PIECE.findall(text))

@@ -29,16 +29,24 @@ _NUMBER_WORDS = {
     "8": "eight eighth acht achte achten achter huit huitième ocho octavo otto восемь",
     "9": "nine ninth neun neunte neunten neunter neuf neuvième nueve noveno nove девять",
     "10": "ten tenth zehn zehnte zehnten dix dixième diez décimo dieci десять",
-    "11": "eleven eleventh elf elfte elften onze once undici", "12": "twelve twelfth zwölf zwölfte zwölften douze "
-    "doce dodici",
-    "13": "thirteen dreizehn treize trece", "14": "fourteen vierzehn quatorze catorce", "15": "fifteen fünfzehn "
-    "quinze quince",
-    "16": "sixteen sechzehn seize dieciséis", "17": "seventeen siebzehn", "18": "eighteen achtzehn", "19": "nineteen "
-    "neunzehn",
-    "20": "twenty zwanzig vingt veinte venti", "30": "thirty dreißig trente treinta", "40": "forty vierzig quarante "
-    "cuarenta",
-    "50": "fifty fünfzig cinquante cincuenta", "60": "sixty sechzig soixante sesenta", "70": "seventy siebzig setenta",
-    "80": "eighty achtzig ochenta", "90": "ninety neunzig noventa", "100": "hundred hundert cent cien",
+    "11": "eleven eleventh elf elfte elften onze once undici",
+    "12": "twelve twelfth zwölf zwölfte zwölften douze ",
+    "13": "thirteen thirteenth dreizehn treize trece",
+    "14": "fourteen fourteenth vierzehn quatorze catorce",
+    "15": "fifteen fifteenth fünfzehn ",
+    "16": "sixteen sixteenth sechzehn seize dieciséis",
+    "17": "seventeen seventeenth siebzehn",
+    "18": "eighteen eighteenth achtzehn",
+    "19": "nineteen nineteenth ",
+    "20": "twenty twentieth zwanzig vingt veinte venti",
+    "30": "thirty dreißig trente treinta",
+    "40": "forty vierzig quarante ",
+    "50": "fifty fünfzig cinquante cincuenta",
+    "60": "sixty sechzig soixante sesenta",
+    "70": "seventy siebzig setenta",
+    "80": "eighty achtzig ochenta",
+    "90": "ninety neunzig noventa",
+    "100": "hundred hundert cent cien",
     "1000": "thousand tausend mille mil",
 }  # fmt: skip
 _MONTHS = (
@@ -52,61 +60,12 @@ _ISO_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _EAST_ASIAN_MONTH = re.compile(r"(\d{1,2})[月월]")
 _NEAR_DIGIT = 2  # a month is a month only this many words from a number: "may" and "mars" are words too
 
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "nobody",
-        "nothing",
-        "neither",
-        "nor",
-        "without",
-        "cannot",
-        "nicht",
-        "kein",
-        "keine",
-        "keinen",
-        "keinem",
-        "keiner",
-        "keines",
-        "nie",
-        "niemals",
-        "niemand",
-        "nichts",
-        "weder",
-        "ohne",
-        "pas",
-        "jamais",
-        "aucun",
-        "aucune",
-        "rien",
-        "personne",
-        "sans",
-        "ni",
-        "nunca",
-        "jamás",
-        "nadie",
-        "nada",
-        "sin",
-        "ningún",
-        "ninguna",
-        "ninguno",
-        "mai",
-        "nessuno",
-        "senza",
-        "nem",
-        "sem",
-        "niet",
-        "geen",
-        "nooit",
-        "не",
-        "нет",
-        "никогда",
-        "без",
-    ]
+_NEGATION_WORDS = (
+    "not no never none nobody nothing neither nor without cannot nicht kein keine keinen keinem keiner keines nie "
+    "niemals niemand nichts weder ohne pas jamais aucun aucune rien personne sans ni nunca jamás nadie nada sin ningún "
+    "ninguna ninguno mai nessuno senza nem sem niet geen nooit не нет никогда без"
 )
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _NEGATED_ENDING = re.compile(r"n['’]t$", re.IGNORECASE)
 _EAST_ASIAN_NEGATION = re.compile(r"不(?!同|仅|僅|断|斷|久|过|過)|没|沒|未|無い|ない|なかっ|ません|ず、|なく|않|없|못")
 _SCOPE = 4  # words after a negation that it may deny

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BATCH = 64  # tokens evaluated between two looks at the control
 CONTEXT = 4096  # at most; a longer one costs memory and seconds that a desktop answer does not need
 SMALL_MODEL = 300_000_000  # bytes of a model file up to which a short prompt serves better
-SMALL_BUDGET, LARGE_BUDGET = 640, 2600  # prompt tokens: what two laptop cores evaluate in a few seconds
+SMALL_BUDGET, LARGE_BUDGET = 480, 2600  # prompt tokens: what two laptop cores evaluate in a few seconds
 SEED = 1
 
 # used when the model file carries no template
@@ -42,7 +42,7 @@ class LlamaBackend:
         self._id = model_id
         self._llm = _open(path, context_size, threads)
         self._context_size = int(self._llm.n_ctx())
-        self._budget = SMALL_BUDGET if path.stat().st_size <= SMALL_MODEL else LARGE_BUDGET
+        self._small = path.stat().st_size <= SMALL_MODEL
         self._render = _template(self._llm)
 
     @classmethod
@@ -64,7 +64,12 @@ class LlamaBackend:
 
     @property
     def prompt_budget(self) -> int:
-        return min(self._budget, self._context_size - self._context_size // 4)
+        budget = SMALL_BUDGET if self._small else LARGE_BUDGET
+        return min(budget, self._context_size - self._context_size // 4)
+
+    @property
+    def small(self) -> bool:
+        return self._small
 
     def count_tokens(self, text: str) -> int:
         return len(self._tokens(text, special=False))

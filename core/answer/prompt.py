@@ -3,23 +3,35 @@
 Text of a document is data. It stands between fences that no document can close (fence marks in the text are taken
 out), and the instructions say that nothing between them is to be followed. What a model makes of it all the same
 is checked afterwards, sentence by sentence.
+
+A small model loses its way in whole passages (measured: none of 14 answers right, against 14 of 24 when it saw only
+the best sentences), so it is given just those; a larger one gets the passages whole.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from core.answer.backend import Backend, Message
 from core.base.paths import resources
-from core.base.types import Hit, Passage
-from core.text.sentences import split
+from core.base.types import Passage
 
-MAX_PASSAGES = 8
-LEAST_TOKENS = 24  # a remnant of a passage shorter than this tells nothing
+LEAST_TOKENS = 12  # a remnant of a passage shorter than this tells nothing
 LONGEST_QUESTION = 1000  # characters
 _FENCE = re.compile(r"[<＜]\s*/?\s*(?:passage|question)[^>＞\n]*[>＞]?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A passage and the spans of its sentences (in its text) in reading order; `best` are those that answer."""
+
+    passage: Passage
+    sentences: tuple[tuple[int, int], ...]
+    best: tuple[tuple[int, int], ...] = ()
 
 
 @cache
@@ -27,22 +39,20 @@ def _text(name: str) -> str:
     return (resources() / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
-def build(question: str, hits: Sequence[Hit], backend: Backend, answer_tokens: int) -> list[Message]:
-    """Messages whose prompt, with `answer_tokens` to follow, fits the backend; best passages first.
+def build(question: str, extracts: Sequence[Extract], backend: Backend, answer_tokens: int) -> list[Message]:
+    """Messages whose prompt, with `answer_tokens` to follow, fits the backend; the best extracts first.
 
-    A passage that does not fit whole is cut at a sentence end; passages after it are left out. Without room for any
-    passage the list is empty.
+    An extract that does not fit whole loses sentences from its end; the ones after it are left out. Without room for
+    any the list is empty.
     """
     budget = min(backend.prompt_budget, backend.context_size - answer_tokens)
     parts: list[str] = []
-    for hit in hits[:MAX_PASSAGES]:
+    for extract in extracts:
         left = budget - backend.count_prompt(_messages(question, parts))
-        fenced = _fit(hit.passage, len(parts) + 1, backend, left)
-        if not fenced:
+        part = _fit(extract, len(parts) + 1, backend, left)
+        if not part or backend.count_prompt(_messages(question, [*parts, part])) > budget:
             break
-        if backend.count_prompt(_messages(question, [*parts, fenced])) > budget:
-            break
-        parts.append(fenced)
+        parts.append(part)
     return _messages(question, parts) if parts else []
 
 
@@ -51,17 +61,24 @@ def _messages(question: str, parts: Sequence[str]) -> list[Message]:
     return [Message("system", _text("system")), Message("user", user)]
 
 
-def _fit(passage: Passage, number: int, backend: Backend, tokens: int) -> str:
-    """The fenced passage, cut to whole sentences that take `tokens` at most; empty when that is too few."""
-    if tokens < LEAST_TOKENS:
-        return ""
-    ends = [end for _, end in split(passage.text)]
-    while ends:
-        fenced = _fenced(passage, number, passage.text[: ends[-1]])
+def _fit(extract: Extract, number: int, backend: Backend, tokens: int) -> str:
+    """The fenced extract, cut to sentences that take about `tokens` at most; empty when that is too few."""
+    spans = list(extract.best if backend.small else extract.sentences)
+    while spans and tokens >= LEAST_TOKENS:
+        fenced = _fenced(extract.passage, number, _between(extract.passage.text, spans))
         if backend.count_tokens(fenced) + 4 <= tokens:
             return fenced
-        ends.pop()
+        spans.pop()
     return ""
+
+
+def _between(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text of the spans with what stands between neighbours; a gap is shown."""
+    pieces = [text[slice(*spans[0])]]
+    for (_, end), (start, stop) in pairwise(spans):
+        between = text[end:start]
+        pieces += [between if not between.strip() else " … ", text[start:stop]]
+    return "".join(pieces)
 
 
 def _fenced(passage: Passage, number: int, text: str) -> str:

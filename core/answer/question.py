@@ -30,22 +30,20 @@ _ASKS = {
     Wanted.TIME: (
         r"\bwhen\b|\b(what|which) (year|date|day|month|century|decade|time)\b|\bwann\b|\bwelche[mns]? (jahr|tag|datum|"
         r"monat|jahrhundert)\w*\b|\bquand\b|\bquelle (année|date|époque)\b|\bquel (jour|mois|siècle)\b|\bcuándo\b|"
-        r"\bqué (año|fecha|día|mes|siglo)\b|\bquando\b|\bwanneer\b|\bкогда\b|\bв каком году\b|什么时候|何时|何時|哪(一)?年|"
-        r"哪(一)?天|几月|几年|いつ|何年|何月|何日|언제"
+        r"\bqué (año|fecha|día|mes|siglo)\b|\bquando\b|\bwanneer\b|\bкогда\b|\bв каком году\b|什么时候|何时|何時|"
+        r"哪(一)?年|哪(一)?天|几月|几年|いつ|何年|何月|何日|언제"
     ),
     Wanted.PERSON: (
         r"\bwho(m|se)?\b|\b(what|which) (person|man|woman|player|actor|actress|author|president|king|queen|"
-        r"scientist)\b|"
-        r"\bwer\b|\bwe[nm]\b|\bwessen\b|\bqui\b(?! est-ce que)|\bquién(es)?\b|\bchi\b|\bquem\b|\bwie\b(?= (is|was|"
-        r"heeft|werd))|"
-        r"\bкто\b|\bкого\b|谁|誰|だれ|누구|누가"
+        r"scientist)\b|\bwer\b|\bwe[nm]\b|\bwessen\b|\bqui\b(?! est-ce que)|\bquién(es)?\b|\bchi\b|\bquem\b|"
+        r"\bwie\b(?= (is|was|"
+        r"heeft|werd))|\bкто\b|\bкого\b|谁|誰|だれ|누구|누가"
     ),
     Wanted.PLACE: (
         r"\bwhere\b|\b(what|which) (city|country|town|state|place|region|continent|river|street|building|venue|"
-        r"stadium)\b|"
-        r"\bwo\b|\bwohin\b|\bwoher\b|\bwelche[rnms]? (stadt|land|ort|region|staat|fluss)\b|\boù\b|\bquel(le)? (ville|"
-        r"pays|"
-        r"lieu|région)\b|\bdónde\b|\bdove\b|\bonde\b|\bwaar\b|\bгде\b|\bкуда\b|哪里|哪裡|哪儿|哪(个|個)(城市|国家|國家|地方)|"
+        r"stadium)\b|\bwo\b|\bwohin\b|\bwoher\b|\bwelche[rnms]? (stadt|land|ort|region|staat|fluss)\b|\boù\b|"
+        r"\bquel(le)? (ville|pays|lieu|région)\b|\bdónde\b|\bdove\b|\bonde\b|\bwaar\b|\bгде\b|\bкуда\b|哪里|哪裡|哪儿|"
+        r"哪(个|個)(城市|国家|國家|地方)|"
         r"どこ|어디"
     ),
     Wanted.REASON: (

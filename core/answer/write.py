@@ -20,14 +20,15 @@ from core.answer.backend import Backend
 from core.answer.citations import Citer, align
 from core.answer.evidence import Evidence, content_words
 from core.answer.kinds import fits
+from core.answer.prompt import Extract
 from core.answer.question import wanted
 from core.answer.scale import Scale
 from core.answer.stream import SentenceStream
 from core.base.events import Control
-from core.base.types import AnswerSentence, Hit, Support
+from core.base.types import AnswerSentence, Support
 from core.encode.encoder import Encoder
 
-ANSWER_TOKENS = 96
+ANSWER_TOKENS = 80
 MOST_SENTENCES = 4
 STOP = ("\n\n", "Question:", "<passage", "</passage")
 # what models write of sources by themselves is worth nothing and is taken out
@@ -58,7 +59,7 @@ def write(
     control: Control,
 ) -> Draft:
     """Let the model write, and check each sentence. Raises Cancelled."""
-    messages = prompt.build(evidence.question, _best_first(evidence, ranking), backend, ANSWER_TOKENS)
+    messages = prompt.build(evidence.question, _extracts(evidence, ranking, chosen), backend, ANSWER_TOKENS)
     if not messages:
         return Draft()
     pieces = backend.generate(messages, ANSWER_TOKENS, control, STOP)
@@ -69,13 +70,16 @@ def write(
     return Draft(tuple(sentence for sentence, _ in checked), _useful(checked, evidence, ranking, chosen))
 
 
-def _best_first(evidence: Evidence, ranking: NDArray[np.float64]) -> list[Hit]:
+def _extracts(evidence: Evidence, ranking: NDArray[np.float64], chosen: Sequence[int]) -> list[Extract]:
     """The passages in the order of their best sentences: what fits the prompt should hold the answer."""
-    best: dict[int, float] = {}
-    for sentence, score in zip(evidence.sentences, ranking, strict=True):
-        best[sentence.passage.id] = max(best.get(sentence.passage.id, float(score)), float(score))
-    hits = [hit for hit in evidence.hits if hit.passage.id in best]
-    return sorted(hits, key=lambda hit: -best[hit.passage.id])
+    order = dict.fromkeys(evidence.sentences[int(n)].passage.id for n in np.argsort(-ranking, kind="stable"))
+    return [_extract(evidence, passage, chosen) for passage in order]
+
+
+def _extract(evidence: Evidence, passage: int, chosen: Sequence[int]) -> Extract:
+    numbered = [(n, s) for n, s in enumerate(evidence.sentences) if s.passage.id == passage]
+    spans = tuple((s.start, s.end) for _, s in numbered)
+    return Extract(numbered[0][1].passage, spans, tuple((s.start, s.end) for n, s in numbered if n in chosen))
 
 
 def _sentences(pieces: Iterator[str], on_partial: Callable[[dict[str, Any]], None]) -> Iterator[str]:
