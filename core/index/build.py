@@ -15,7 +15,7 @@ from core.base.events import Control
 from core.base.types import BM25, SegmentFile
 from core.index import dense, merge, postings, rows
 from core.store.database import known_errors, transaction
-from core.text.analyze import terms
+from core.text.analyze import term_texts
 
 _MERGE_BATCH = 20_000  # posting rows a transaction: other writers wait no longer than this takes
 
@@ -53,7 +53,7 @@ class SegmentBuilder:
         """
         if vectors.shape != (len(passages), self._dimension) or not np.isfinite(vectors).all():
             raise ValueError(f"vectors {vectors.shape} for {len(passages)} passages of dimension {self._dimension}")
-        found, lengths = postings.build([t.text for t in terms(p.indexed_text, p.language)] for p in passages)
+        found, lengths = postings.build(term_texts(p.indexed_text, p.language) for p in passages)
         languages, _ = postings.build([p.language] for p in passages)
         ids = np.array([p.id for p in passages], np.int64)
         with known_errors(self._library), transaction(self._db):

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.base.types import Passage, Span
-from core.text.analyze import QueryTerm, terms
+from core.text.analyze import QueryTerm, find, is_han
 from core.text.snippets import merge
 
 
 def term_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> list[tuple[Span, ...]]:
     """For each query word the places in the passage's text where one of its forms stands."""
     places: dict[str, list[Span]] = {}
-    for term in terms(passage.text, passage.language):
+    wanted = {text for word in query_terms if _marked(word, query_terms) for text in word.alternatives}
+    for term in find(passage.text, passage.language, wanted):
         places.setdefault(term.text, []).append(Span(term.start, term.end))
     return [merge([s for text in word.alternatives for s in places.get(text, ())]) for word in query_terms]
+
+
+def _marked(word: QueryTerm, query_terms: Sequence[QueryTerm]) -> bool:
+    """A Chinese character is marked only where the query does not say it within a word."""
+    if not is_han(word.text):
+        return True
+    return not any(word.text in other.text and len(other.text) > 1 for other in query_terms)
 
 
 def matched_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> tuple[Span, ...]:

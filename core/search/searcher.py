@@ -15,7 +15,7 @@ from core.encode.encoder import QUERY, Encoder
 from core.index.dense import Floats
 from core.index.snapshot import Snapshot
 from core.search import filters as filtering
-from core.search import fuse, marks
+from core.search import fuse, marks, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.standalone import standalone
 from core.store.database import known_errors
@@ -173,8 +173,9 @@ class Searcher:
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
         """Words and vector of the query, and what the person should know of them."""
-        words = query_terms(query.text[:MOST_CHARACTERS], self._languages, limit=MOST_WORDS)
-        notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(words) == MOST_WORDS else []
+        text = query.text[:MOST_CHARACTERS]
+        terms = words.without_function_words(text, query_terms(text, self._languages, limit=MOST_WORDS))
+        notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
         vector = None
         if DENSE in query.channels and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
@@ -182,7 +183,7 @@ class Searcher:
                 vector = self._encoder.encode([seen], kind=QUERY)[0]
             else:
                 notices.append(_OTHER_ENCODER)
-        return Prepared(tuple(words), vector, query.weights), notices
+        return Prepared(tuple(terms), vector, query.weights), notices
 
 
 class _Clock:

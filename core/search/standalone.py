@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from core.base.types import Turn
-from core.search.words import BY_LANGUAGE, POINTERS_UNSPACED, Words
+from core.search import words as known_words
+from core.search.words import POINTERS_UNSPACED, Words
 
 _WORD = re.compile(r"[^\W_]+(?:[-][^\W_]+)*")
 _UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u3400-\u9fff]")
@@ -47,7 +48,7 @@ def needs_context(question: str) -> bool:
     words = [word.casefold() for word in _WORD.findall(question)]
     if not words:
         return False
-    known = _words_of(words)
+    known = known_words.of(words)
     content = [w for w in content_words(question) if not w.isdecimal()]
     if not content:
         return True
@@ -65,13 +66,8 @@ def content_words(text: str) -> list[str]:
     if _UNSPACED.search(text):
         return [text.strip("?？。！! ")]
     found = _WORD.findall(text)
-    empty = _words_of([word.casefold() for word in found]).all
+    empty = known_words.of([word.casefold() for word in found]).all
     return list({w.casefold(): w for w in reversed(found) if w.casefold() not in empty}.values())[::-1]
-
-
-def _words_of(words: Sequence[str]) -> Words:
-    """The function words of the language that has most of `words`."""
-    return max(BY_LANGUAGE.values(), key=lambda known: sum(word in known.all for word in words))
 
 
 def _defines(known: Words, words: Sequence[str]) -> bool:

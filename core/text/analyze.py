@@ -1,18 +1,21 @@
 """From text to index terms, alike when a passage is indexed and when a query is asked.
 
 Words are runs of letters, combining marks and digits. Compounds (`ISO-9001`, `user_id`, `3.5`, a word broken
-over a line) give their parts and the whole. Scripts written without spaces give character bigrams. Words are
-stemmed by the Snowball stemmer of their language.
+over a line) give their parts and the whole. Scripts written without spaces give character bigrams, Chinese
+characters stand for themselves too. Words are stemmed by the Snowball stemmer of their language and lose their
+accents, except where accents make the word (Vietnamese).
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import Stemmer
 
@@ -41,9 +44,11 @@ _STEMMERS = {
     "ja": "english", "ko": "english", "th": "english", "zh": "english",
 }  # fmt: skip
 
+_ACCENTED = frozenset({"vi"})
+_ACCENTS = re.compile("[\u0300-\u036f]")
 
-@dataclass(frozen=True, slots=True)
-class Term:
+
+class Term(NamedTuple):
     """An index term and the range [start, end) of the source text it stands for."""
 
     text: str
@@ -64,18 +69,19 @@ class QueryTerm:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str
-    start: int
-    end: int
-    stem: bool
-
-
 def terms(text: str, language: str) -> list[Term]:
     """The index terms of `text` in reading order; `language` is ISO 639-1, empty when unknown."""
-    tokens = list(_tokens(fold(text)))
-    return [Term(stem, token.start, token.end) for token, stem in zip(tokens, _stems(tokens, language), strict=True)]
+    return _located(fold(text), language, None)
+
+
+def find(text: str, language: str, wanted: Container[str]) -> list[Term]:
+    """Those of the `terms` of `text` that are `wanted`."""
+    return _located(fold(text), language, wanted)
+
+
+def term_texts(text: str, language: str) -> list[str]:
+    """The `terms` of `text` without their places."""
+    return _stems([token for token, _, _ in _tokens(fold(text).text)], language)
 
 
 def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -> list[QueryTerm]:
@@ -83,21 +89,17 @@ def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -
 
     At most `limit` distinct words are returned, the first ones of the text.
     """
-    tokens = list(_tokens(fold(text)))
-    by_language = [_stems(tokens, language) for language in (languages or [""])]
+    words = [token for token, _, _ in _tokens(fold(text).text)]
+    by_language = [_stems(words, language) for language in (languages or [""])]
     surface: dict[tuple[str, ...], str] = {}
     counts: dict[tuple[str, ...], int] = {}
-    for token, *stems in zip(tokens, *by_language, strict=True):
+    for word, *stems in zip(words, *by_language, strict=True):
         alternatives = tuple(dict.fromkeys(stems))
         if alternatives not in counts and limit is not None and len(counts) >= limit:
             continue
-        surface.setdefault(alternatives, token.text)
+        surface.setdefault(alternatives, word)
         counts[alternatives] = counts.get(alternatives, 0) + 1
     return [QueryTerm(surface[a], a, float(n)) for a, n in counts.items()]
-
-
-def has_stemmer(language: str) -> bool:
-    return language in _STEMMERS
 
 
 @cache
@@ -106,7 +108,8 @@ def _pattern() -> re.Pattern[str]:
     # `[^\W]` knows no combining marks: without them Indic words would break at every vowel sign
     word = rf"{letter}+(?:[{mark_ranges()}]+{letter}*)*"
     joint = r"(?:[-\u2010_]\n?|\.|(?<=\d),(?=\d))"
-    return re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|{word}(?:{joint}{word})*(?P<sign>\+\+|#)?")
+    sign = r"\+\+|#"
+    return re.compile(rf"{word}(?P<more>(?:{joint}{word})+(?:{sign})?|{sign})?|(?P<unspaced>[{_UNSPACED}]+)")
 
 
 @cache
@@ -120,36 +123,54 @@ def _unspaced_characters() -> re.Pattern[str]:
     return re.compile(rf"[^{mark_ranges()}][{mark_ranges()}]*")
 
 
-def _tokens(folded: Folded) -> Iterator[_Token]:
-    for match in _pattern().finditer(folded.text):
-        if match["unspaced"]:
-            yield from _bigrams(folded, match.start(), match.end())
+_Token = tuple[str, int, int]  # the word and its range in the folded text
+
+
+def _located(folded: Folded, language: str, wanted: Container[str] | None) -> list[Term]:
+    tokens = _tokens(folded.text)
+    stems = _stems([token for token, _, _ in tokens], language)
+    return [
+        Term(stem, *folded.source(start, end))
+        for stem, (_, start, end) in zip(stems, tokens, strict=True)
+        if wanted is None or stem in wanted
+    ]
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    for match in _pattern().finditer(text):
+        start, end = match.span()
+        if match.lastgroup is None:  # the plain word: nothing to take apart
+            found.append((text[start : min(end, start + _LONGEST)], start, end))
+        elif match.lastgroup == "unspaced":
+            _add_bigrams(found, text, start, end)
         else:
-            yield from _word(folded, match)
+            _add_compound(found, text, start, end)
+    return found
 
 
-def _bigrams(folded: Folded, start: int, end: int) -> Iterator[_Token]:
-    bounds = [m.span() for m in _unspaced_characters().finditer(folded.text, start, end)]
-    if len(bounds) == 1:
-        yield _token(folded, *bounds[0], folded.text[slice(*bounds[0])], stem=False)
-    for (first, _), (_, last) in pairwise(bounds):
-        yield _token(folded, first, last, folded.text[first:last], stem=False)
-
-
-def _word(folded: Folded, match: re.Match[str]) -> Iterator[_Token]:
-    start, end = match.span()
-    text = match.group()
-    if text.isalnum():  # the plain word: nothing to take apart
-        yield _token(folded, start, end, text, stem=True)
-        return
-    inner_end = end - len(match["sign"] or "")
-    bounds = _part_bounds(folded.text, start, inner_end)
+def _add_bigrams(found: list[_Token], text: str, start: int, end: int) -> None:
+    bounds = [m.span() for m in _unspaced_characters().finditer(text, start, end)]
     for first, last in bounds:
-        yield _token(folded, first, last, folded.text[first:last], stem=True)
-    if (len(bounds) > 1 or match["sign"]) and len(bounds) <= _MOST_PARTS:
-        parts = [folded.text[slice(*b)] for b in bounds]
-        whole = _whole(parts, folded.text[start:inner_end]) + (match["sign"] or "")
-        yield _token(folded, start, end, whole, stem=not match["sign"])
+        if len(bounds) == 1 or is_han(text[first]):
+            _add(found, text, first, last)
+    for (first, _), (_, last) in pairwise(bounds):
+        _add(found, text, first, last)
+
+
+def _add_compound(found: list[_Token], text: str, start: int, end: int) -> None:
+    inner_end = start + len(text[start:end].rstrip("+#"))
+    bounds = _part_bounds(text, start, inner_end)
+    for first, last in bounds:
+        _add(found, text, first, last)
+    if len(bounds) <= _MOST_PARTS:
+        parts = [text[slice(*b)] for b in bounds]
+        whole = _whole(parts, text[start:inner_end]) + text[inner_end:end]
+        found.append((whole[:_LONGEST], start, end))
+
+
+def _add(found: list[_Token], text: str, start: int, end: int) -> None:
+    found.append((text[start : min(end, start + _LONGEST)], start, end))
 
 
 def _part_bounds(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -169,15 +190,22 @@ def _whole(parts: list[str], text: str) -> str:
     return text.replace(",", ".").replace("\n", "")
 
 
-def _token(folded: Folded, start: int, end: int, text: str, *, stem: bool) -> _Token:
-    return _Token(text[:_LONGEST], *folded.source(start, end), stem)
-
-
-def _stems(tokens: Iterable[_Token], language: str) -> list[str]:
+def _stems(words: list[str], language: str) -> list[str]:
     stemmer = _stemmer(language)
-    if stemmer is None:
-        return [token.text for token in tokens]
-    return [stemmer.stemWord(t.text) if t.stem and not t.text[0].isdecimal() else t.text for t in tokens]
+    stems = words if stemmer is None else stemmer.stemWords(words)
+    return stems if language in _ACCENTED else [w if w.isascii() else _without_accents(w) for w in stems]
+
+
+@lru_cache(maxsize=1 << 16)
+def _without_accents(word: str) -> str:
+    # the first block of marks only: those of kana and of Indic scripts are not accents
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", bare)
+
+
+def is_han(text: str) -> bool:
+    """Whether `text` is one Chinese character."""
+    return len(text) == 1 and ("\u3400" <= text <= "\u9fff" or text >= "\U00020000")
 
 
 class _Stemmers(threading.local):
