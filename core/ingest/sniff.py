@@ -170,7 +170,7 @@ def _is_binary(head: bytes) -> bool:
 def _too_many_controls(text: str, shifts: bool = False) -> bool:
     allowed = "\t\n\v\f\r\x1b\x1a" + ("\x0e\x0f" if shifts else "")
     controls = sum(text.count(chr(c)) for c in range(32) if chr(c) not in allowed)
-    return controls + text.count("\ufffd") * 5 > len(text) * 0.003
+    return controls + text.count("\ufffd") * 5 > max(2, len(text) * 0.003)
 
 
 def _sniff_text(head: bytes, suffix: str) -> str:

@@ -35,7 +35,7 @@ _KINDS = {
     "figcaption": BlockKind.CAPTION, "caption": BlockKind.CAPTION,
 }  # fmt: skip
 _SOFT_SPACE = re.compile(r"\s+")  # white space of the source; only <br> breaks a line
-_DEEPEST = 400  # nested elements; deeper ones are read as plain text
+_DEEPEST = 200  # nested elements; deeper ones are read as plain text
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
