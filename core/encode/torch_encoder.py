@@ -25,7 +25,7 @@ class TorchEncoder(BatchedEncoder):
     def __init__(self, bundle: Bundle, *, device: str = "") -> None:
         super().__init__(bundle)
         self.device = torch.device(device or best_device())
-        self.batch_tokens = 2048 if self.device.type == "cpu" else 65536
+        self.batch_tokens = 1024 if self.device.type == "cpu" else 65536
         try:
             model: Any = AutoModel.from_pretrained(bundle.folder, local_files_only=True, dtype=torch.float32)
         except (OSError, ValueError, RuntimeError) as error:
