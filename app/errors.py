@@ -61,7 +61,9 @@ class Notifications(QObject):
     def error(self, error: KnownError | Bug | BaseException) -> None:
         self.shown.emit(describe(error))
 
-    def tell(self, text: str, *, tone: str = "info", action: str = "", on_action: Callable[[], None] | None = None) -> None:
+    def tell(
+        self, text: str, *, tone: str = "info", action: str = "", on_action: Callable[[], None] | None = None
+    ) -> None:
         self.shown.emit(Message(text, tone=tone, action=action, on_action=on_action))
 
     def message(self, message: Message) -> None:

@@ -36,7 +36,9 @@ class Setting:
         if self.choices and value not in self.choices:
             raise BadSetting(f"{self.key}: {value!r} is none of {', '.join(self.choices)}.", "Choose one of them.")
         if self.low is not None and not self.low <= value <= (self.high if self.high is not None else value):
-            raise BadSetting(f"{self.key}: {value} is not between {self.low} and {self.high}.", "Choose a value between.")
+            raise BadSetting(
+                f"{self.key}: {value} is not between {self.low} and {self.high}.", "Choose a value between."
+            )
         return value
 
 

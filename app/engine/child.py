@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QObject, QProcess, QProcessEnvironment, Q
 
 from app.engine.lines import LineBuffer
 from app.engine.outcome import Outcome
-from core.worker.protocol import Reply, Request, decode_reply, encode_request
+from core.worker.protocol import Request, decode_reply, encode_request
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SLICE = 0.008  # seconds of replies handled before the window gets its turn

@@ -37,7 +37,10 @@ class Engine(QObject):
     role_state = Signal(str, str)
 
     def __init__(
-        self, library: str, command: Callable[[str, str], Sequence[str]] = protocol.command, parent: QObject | None = None
+        self,
+        library: str,
+        command: Callable[[str, str], Sequence[str]] = protocol.command,
+        parent: QObject | None = None,
     ) -> None:
         # owned by the application: Python must not destroy it while events of its children are on their way
         super().__init__(parent or QCoreApplication.instance())

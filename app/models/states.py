@@ -21,13 +21,19 @@ WORDS: dict[S, StateWords] = {
     S.READ: StateWords("Read", "success"),
     S.TRUNCATED: StateWords("Partly read", "warning", "The rest of the file is not searched."),
     S.EMPTY: StateWords("Empty", "neutral", "There is no text to search in it."),
-    S.SCANNED: StateWords("Scanned", "warning", "Its pages are pictures. Run text recognition on it, then add it again."),
+    S.SCANNED: StateWords(
+        "Scanned", "warning", "Its pages are pictures. Run text recognition on it, then add it again."
+    ),
     S.LOCKED: StateWords("Locked", "warning", "It needs a password. Save a copy without one, then try again."),
     S.BROKEN: StateWords("Damaged", "danger", "Open it in its own program and save it again, then try again."),
-    S.UNSUPPORTED: StateWords("Not supported", "neutral", "Whymatch reads PDF, Word, HTML, Markdown, text and JSON Lines."),
+    S.UNSUPPORTED: StateWords(
+        "Not supported", "neutral", "Whymatch reads PDF, Word, HTML, Markdown, text and JSON Lines."
+    ),
     S.TOO_LARGE: StateWords("Too large", "warning", "Split it into smaller files."),
     S.TIMED_OUT: StateWords("Took too long", "danger", "Try again when the computer has less to do."),
-    S.CRASHED: StateWords("Crashed", "danger", "Reading it ended its process; all other files are fine. Try again, or leave it out."),
+    S.CRASHED: StateWords(
+        "Crashed", "danger", "Reading it ended its process; all other files are fine. Try again, or leave it out."
+    ),
     S.DENIED: StateWords("No permission", "danger", "Change the rights of the file, then try again."),
     S.MISSING: StateWords("Missing", "warning", "It went away while it was read. Connect its drive, then try again."),
     S.CHANGING: StateWords("Still changing", "warning", "It was being written. Try again when that is done."),

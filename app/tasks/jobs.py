@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -42,6 +43,7 @@ class Jobs(QObject):
         self._waiting: deque[Task] = deque()
         self._task: Task | None = None
         self._call: Call | None = None
+        self._begun = 0.0
         self.last_progress: Progress | None = None
 
     # what the person asks
@@ -103,10 +105,16 @@ class Jobs(QObject):
     def cancelling(self) -> bool:
         return self._call is not None and self._call.cancelling
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the task that runs, or ran last, was begun: all that the person waited for."""
+        return monotonic() - self._begun
+
     def _next(self) -> None:
         if self._task is not None or not self._waiting:
             return
         task = self._task = self._waiting.popleft()
+        self._begun = monotonic()
         call = self._call = self._engine.call(JOB, task.op, task.args)
         call.progress.connect(self._progressed)
         call.result.connect(lambda value: self._end(lambda: self.done.emit(task, value)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -22,6 +22,8 @@ from app.theme import Theme, colours
 from core.base.types import Document
 
 _WIDTHS = {NAME: 300, STATE: 128, PAGES: 72, PASSAGES: 92, LANGUAGE: 92}
+# columns that are left out (the details pane has them) where the table is narrower than this
+_SHOWN_FROM = {REASON: 620, PAGES: 760, LANGUAGE: 760, PASSAGES: 420}
 _SOFT = {"neutral": ("neutral_soft", "text"), "accent": ("accent_soft", "accent_text")}
 
 
@@ -129,10 +131,10 @@ class DocumentTable(QTableView):
         found = (self._documents.document(row) for row in rows)
         return [document for document in found if document is not None]
 
-    def narrow(self, narrow: bool) -> None:
-        """Leave out the columns that are in the details pane anyway."""
-        for column in (REASON, LANGUAGE, PAGES):
-            self.setColumnHidden(column, narrow)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for column, least in _SHOWN_FROM.items():
+            self.setColumnHidden(column, self.viewport().width() < least)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

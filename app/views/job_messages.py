@@ -25,7 +25,7 @@ class JobMessages(QObject):
 
     def _done(self, task: Task, result: Any) -> None:
         if isinstance(result, IngestReport):
-            self._notifications.message(ingest_message(result))
+            self._notifications.message(ingest_message(result, self._jobs.elapsed))
         elif task.op == "remove":
             self._removed(task.args["path"], result)
 
@@ -34,8 +34,10 @@ class JobMessages(QObject):
             Message(
                 plural(int(result.get("documents", 0)), "{n} document was removed.", "{n} documents were removed."),
                 tr("It is no longer found or cited. The file on disk is untouched."),
-                tone="success", action=tr("Undo"), on_action=lambda: self._jobs.ingest([path]),
-            )  # fmt: skip
+                tone="success",
+                action=tr("Undo"),
+                on_action=lambda: self._jobs.ingest([path]),
+            )
         )
 
     def _cancelled(self, task: Task) -> None:
@@ -43,8 +45,8 @@ class JobMessages(QObject):
             self._notifications.tell(tr("Stopped. What was read until now is kept."))
 
 
-def ingest_message(report: IngestReport) -> Message:
-    """The outcome of reading in one or two sentences."""
+def ingest_message(report: IngestReport, seconds: float) -> Message:
+    """The outcome of reading in one or two sentences; `seconds` is the whole wait."""
     if not report.documents and not report.failed and not report.removed:
         return Message(tr("Everything is up to date."), tone="success")
     parts = [plural(report.documents, "{n} document was read", "{n} documents were read")]
@@ -54,6 +56,6 @@ def ingest_message(report: IngestReport) -> Message:
         parts.append(plural(len(report.failed), "{n} could not be read", "{n} could not be read"))
     advice = tr("The list says why, under “With problems” and “Not read”.") if report.failed else ""
     return Message(
-        tr("{what} in {time}.", what=", ".join(parts), time=duration(report.seconds)), advice,
+        tr("{what} in {time}.", what=", ".join(parts), time=duration(seconds)), advice,
         tone="warning" if report.failed else "success",
     )  # fmt: skip

@@ -244,7 +244,6 @@ class LibraryPage(Page):
         if document is not None:
             self.details.show_document(document)
         self.details.setVisible(document is not None)
-        self.table.narrow(document is not None)
 
     def _open(self, document: Document) -> None:
         if document.state.has_text:

@@ -8,10 +8,10 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QWidget
 
 from app import actions
-from app.context import Context, Place
+from app.context import Context
 from app.engine.engine import Engine
 from app.errors import Notifications
 from app.i18n import grouped, tr
@@ -21,10 +21,12 @@ from app.tasks.opening import Opening
 from app.tasks.pick import dropped
 from app.theme import Theme
 from app.views import dialogs
+from app.views.beside import Beside
 from app.views.job_messages import JobMessages
 from app.views.job_panel import stage
 from app.views.trouble import Trouble
 from app.widgets.busy import Busy
+from app.widgets.card import row
 from app.widgets.drop_overlay import DropOverlay
 from app.widgets.nav import Nav
 from app.widgets.page import Page
@@ -48,7 +50,6 @@ class MainWindow(QMainWindow):
         self.folder = folder
         self.context: Context | None = None
         self.pages: dict[str, Page] = {}
-        self.viewer: QWidget | None = None
         self._settings, self._theme, self._notifications = settings, theme, notifications
         self._command = command
         self._opening: Opening | None = None
@@ -71,11 +72,8 @@ class MainWindow(QMainWindow):
         self.restoreGeometry(QByteArray.fromBase64(self._settings.get("geometry").encode()))
         self.nav = Nav(PAGES, lambda key: self.navigate(key, None), self.show_settings)
         self.nav.set_enabled(False)
-        self.stack = QStackedWidget()
-        self.beside = QSplitter()
-        self.beside.setHandleWidth(1)
-        self.beside.setChildrenCollapsible(False)
-        self.beside.addWidget(self.stack)
+        self.beside = Beside()
+        self.stack = self.beside.stack
         central = QWidget()
         line = QHBoxLayout(central)
         line.setContentsMargins(0, 0, 0, 0)
@@ -84,7 +82,9 @@ class MainWindow(QMainWindow):
         line.addWidget(self.beside, 1)
         self.setCentralWidget(central)
         self.busy = Busy(tr("Opening the library"))
-        self.stack.addWidget(self.busy)
+        waiting = QWidget()
+        waiting.setLayout(row(None, self.busy, None))
+        self.stack.addWidget(waiting)
         self.toasts = Toasts(central)
         self.overlay = DropOverlay(central)
         self.actions_by_id = actions.build(self, self._handlers())
@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
             "page-ask": lambda: self.navigate("ask", None),
             "find": self._find,
             "escape": self._escape,
-            "close-document": self.close_document,
+            "close-document": self.beside.close_document,
             "theme-system": lambda: self._settings.set("theme", "system"),
             "theme-light": lambda: self._settings.set("theme", "light"),
             "theme-dark": lambda: self._settings.set("theme", "dark"),
@@ -166,7 +166,7 @@ class MainWindow(QMainWindow):
 
     def _leave_library(self) -> None:
         """Give up what hangs on the library that was open."""
-        self.close_document()
+        self.beside.forget()
         self.nav.set_enabled(False)
         actions.enable_library(self.actions_by_id, False)
         while self.stack.count() > 1:
@@ -175,9 +175,7 @@ class MainWindow(QMainWindow):
                 page.close_page()
             self.stack.removeWidget(page)
             page.deleteLater()
-        if self.viewer is not None:
-            self.viewer.deleteLater()
-        self.pages, self.viewer = {}, None
+        self.pages = {}
         if self.context is not None:
             self.context.engine.close()
             self.context.library.close()
@@ -191,7 +189,7 @@ class MainWindow(QMainWindow):
         if self.context is None:
             return
         if key == "document":
-            self._open_document(target)
+            self.beside.open(self.context, target)
             return
         page = self.page(key)
         self.stack.setCurrentWidget(page)
@@ -213,28 +211,6 @@ class MainWindow(QMainWindow):
         self.navigate("library", None)
         return self.pages["library"]
 
-    def _open_document(self, place: Place) -> None:
-        if self.viewer is None:
-            from app.views.viewer import Viewer
-
-            assert self.context is not None
-            viewer = self.viewer = Viewer(self.context)
-            viewer.closed.connect(self.close_document)
-            self.beside.addWidget(viewer)
-            self.beside.setStretchFactor(0, 1)
-            width = self.beside.width()
-            self.beside.setSizes(self._settings.get("viewer_sizes") or [width // 2, width - width // 2])
-        self.viewer.show()
-        self.viewer.open(place)  # type: ignore[attr-defined]
-
-    def close_document(self) -> None:
-        if self.viewer is not None and self.viewer.isVisible():
-            self._settings.remember("viewer_sizes", self.beside.sizes())
-            self.viewer.hide()
-            current = self.stack.currentWidget()
-            if current is not None:
-                current.setFocus()
-
     # what the person does
 
     def show_settings(self) -> None:
@@ -251,12 +227,8 @@ class MainWindow(QMainWindow):
 
     def _escape(self) -> None:
         page = self._current()
-        beside = self.viewer is not None and self.viewer.isVisible()
-        focus = self.focusWidget()
-        if beside and focus is not None and self.viewer.isAncestorOf(focus):  # type: ignore[union-attr]
-            self.close_document()
-        elif (page is None or not page.escape()) and beside:
-            self.close_document()
+        if self.beside.has_focus or page is None or not page.escape():
+            self.beside.close_document()
 
     def _toggle_pause(self) -> None:
         if self.context is not None:
@@ -280,7 +252,9 @@ class MainWindow(QMainWindow):
             self.nav.show_job(tr("Paused") if jobs.paused else tr("Working"))
         else:
             words = tr("Paused") if jobs.paused else stage(progress, short=True)
-            self.nav.show_job(f"{words} {grouped(progress.done)} / {grouped(progress.total)}", progress.done, progress.total)
+            self.nav.show_job(
+                f"{words} {grouped(progress.done)} / {grouped(progress.total)}", progress.done, progress.total
+            )
 
     # drag and drop, closing
 

@@ -49,7 +49,7 @@ class Welcome(QWidget):
         )  # fmt: skip
         self.demo_choice = Choice(
             "sparkle", tr("Look around first"),
-            tr("Opens the sample library: documents of an invented organisation, to try search, answers and reasons."), demo,
+            tr("Reads the sample documents of an invented organisation, to try search, answers, reasons."), demo,
         )  # fmt: skip
         inner = QWidget()
         inner.setMaximumWidth(720)
@@ -64,7 +64,7 @@ class Welcome(QWidget):
                 ),
                 "muted",
                 wrap=True,
-            )  # fmt: skip
+            )
         )
         column.addSpacing(14)
         choices = QHBoxLayout()

@@ -48,7 +48,9 @@ class Button(QPushButton):
 class NavButton(Button):
     """An entry of the navigation: checked while its page is shown."""
 
-    def __init__(self, text: str, icon_name: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str, icon_name: str, on_click: Callable[[], object], parent: QWidget | None = None
+    ) -> None:
         super().__init__(f"\u2002{text}", "nav", icon_name, on_click, parent)  # a gap that style sheets cannot give
         self.setAccessibleName(text)
         self.setCheckable(True)
@@ -92,7 +94,9 @@ class IconButton(QToolButton):
 class Chip(QPushButton):
     """A small button that switches a filter; checked while the filter is in force."""
 
-    def __init__(self, text: str, on_toggle: Callable[[bool], object] | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str, on_toggle: Callable[[bool], object] | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(text, parent)
         self.setProperty("kind", "chip")
         self.setCheckable(True)

@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 class Card(QFrame):
     """A rounded area with room inside; add to `body` (a vertical layout). `role`: card or well."""
 
-    def __init__(self, parent: QWidget | None = None, *, role: str = "card", padding: int = 16, spacing: int = 10) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, role: str = "card", padding: int = 16, spacing: int = 10
+    ) -> None:
         super().__init__(parent)
         self.setProperty("role", role)
         self.body = QVBoxLayout(self)

@@ -35,7 +35,14 @@ class IconLabel(QLabel):
 class EmptyState(QWidget):
     """Centred icon, title, text, and buttons below (`actions`)."""
 
-    def __init__(self, icon_name: str, title: str, text: str = "", actions: tuple[QWidget, ...] = (), parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        icon_name: str,
+        title: str,
+        text: str = "",
+        actions: tuple[QWidget, ...] = (),
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.title = Label(title, "heading", wrap=True)
         self.text = Label(text, "muted", wrap=True)

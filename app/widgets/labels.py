@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPaintEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
 
 
 class Label(QLabel):
     """Plain text in one role of the type scale: display, title, heading, strong, body, muted, small, eyebrow, mono."""
 
-    def __init__(self, text: str = "", role: str = "body", parent: QWidget | None = None, *, wrap: bool = False) -> None:
+    def __init__(
+        self, text: str = "", role: str = "body", parent: QWidget | None = None, *, wrap: bool = False
+    ) -> None:
         super().__init__(text, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)  # text of documents is never markup
         self.setProperty("role", role)

@@ -16,7 +16,9 @@ from app.widgets.labels import Label
 class Nav(QFrame):
     """`go(page)` is called on a click; `show_page` marks the one that is shown."""
 
-    def __init__(self, pages: tuple[tuple[str, str, str], ...], go: Callable[[str], object], settings: Callable[[], object]) -> None:
+    def __init__(
+        self, pages: tuple[tuple[str, str, str], ...], go: Callable[[str], object], settings: Callable[[], object]
+    ) -> None:
         super().__init__()
         self.setProperty("role", "nav")
         self.setFixedWidth(208)

@@ -15,7 +15,13 @@ class SearchBox(QLineEdit):
     settled = Signal(str)
 
     def __init__(
-        self, placeholder: str, name: str = "", parent: QWidget | None = None, *, kind: str = "search", rest_ms: int = 180
+        self,
+        placeholder: str,
+        name: str = "",
+        parent: QWidget | None = None,
+        *,
+        kind: str = "search",
+        rest_ms: int = 180,
     ) -> None:
         super().__init__(parent)
         self.setProperty("kind", kind)

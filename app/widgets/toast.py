@@ -32,7 +32,9 @@ class Toast(QFrame):
             words.addWidget(Label(message.advice, "body", wrap=True))
         line.addLayout(words, 1)
         if message.details:
-            line.addWidget(Button(tr("Copy details"), "toast", "", lambda: QGuiApplication.clipboard().setText(message.details)))
+            line.addWidget(
+                Button(tr("Copy details"), "toast", "", lambda: QGuiApplication.clipboard().setText(message.details))
+            )
         if message.action and message.on_action is not None:
             line.addWidget(Button(message.action, "toast", "", self._act))
         line.addWidget(Button(tr("Dismiss"), "toast", "", self.go))
@@ -81,7 +83,7 @@ class Toasts(QWidget):
         for old in shown:
             if old.message == message:
                 old.go()
-        for old in [t for t in self.toasts()][: max(0, len(shown) - _MOST + 1)]:
+        for old in self.toasts()[: max(0, len(shown) - _MOST + 1)]:
             old.go()
         toast = Toast(message, self)
         toast.destroyed.connect(self._place_later)
@@ -112,5 +114,3 @@ class Toasts(QWidget):
         height = max(self.sizeHint().height(), self.heightForWidth(width) if self.hasHeightForWidth() else 0)
         self.setGeometry((area.width() - width) // 2, area.height() - height - 20, width, height)
         self.raise_()
-
-

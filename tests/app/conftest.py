@@ -10,8 +10,8 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 import psutil
 import pytest
-from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 from app_helpers import fake_command
+from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 from pytestqt.qtbot import QtBot
 
 from app.engine.engine import Engine

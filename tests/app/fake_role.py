@@ -74,7 +74,14 @@ class FakeRole:
             control.check()
             counts = {"files": step, "files_total": 40, "encoded": step * 11, "failed": step // 9}
             detail = f"/home/ada/Documents/minutes/{step:02d} of the harbour association.pdf"
-            data = {"stage": "reading", "done": step, "total": 40, "detail": detail, "counts": counts, "seconds_left": 150}
+            data = {
+                "stage": "reading",
+                "done": step,
+                "total": 40,
+                "detail": detail,
+                "counts": counts,
+                "seconds_left": 150,
+            }
             self.say(number, "progress", data)
             time.sleep(0.03)
         self.say(number, "changed", CHANGED)

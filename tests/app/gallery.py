@@ -15,17 +15,17 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from app_helpers import LONG_NAME, fake_command, fill
-from PySide6.QtCore import QDeadlineTimer, QEventLoop
-from PySide6.QtWidgets import QApplication, QDialog
+from app_helpers import LONG_NAME, fake_command, fill  # noqa: E402
+from PySide6.QtCore import QDeadlineTimer, QEventLoop  # noqa: E402
+from PySide6.QtWidgets import QApplication, QDialog  # noqa: E402
 
-from app.errors import Bug, Message, Notifications
-from app.main import application
-from app.settings import Settings
-from app.theme import Theme
-from app.views.main_window import MainWindow
-from core.base.errors import DiskFull
-from core.library import Library
+from app.errors import Bug, Message, Notifications  # noqa: E402
+from app.main import application  # noqa: E402
+from app.settings import Settings  # noqa: E402
+from app.theme import Theme  # noqa: E402
+from app.views.main_window import MainWindow  # noqa: E402
+from core.base.errors import DiskFull  # noqa: E402
+from core.library import Library  # noqa: E402
 
 
 def rest(app: QApplication, milliseconds: int) -> None:
@@ -69,14 +69,26 @@ def paused(window: MainWindow) -> None:
 
 
 def toasts(window: MainWindow) -> None:
-    window._notifications.message(Message("1 document was removed.", "It is no longer found or cited.", tone="success", action="Undo", on_action=lambda: None))
-    window._notifications.error(DiskFull("The disk is full: library.db could not be written.", "Free some space, then try again."))
+    window._notifications.message(
+        Message(
+            "1 document was removed.",
+            "It is no longer found or cited.",
+            tone="success",
+            action="Undo",
+            on_action=lambda: None,
+        )
+    )
+    window._notifications.error(
+        DiskFull("The disk is full: library.db could not be written.", "Free some space, then try again.")
+    )
     window._notifications.error(Bug("KeyError: 'x'", "Traceback ..."))
 
 
 def banner(window: MainWindow) -> None:
     page = window.pages["library"]
-    page.banner.show_message(Message("Reading was cut off last time.", "What was read is kept. Go on where it stopped?"), action="Go on")
+    page.banner.show_message(
+        Message("Reading was cut off last time.", "What was read is kept. Go on where it stopped?"), action="Go on"
+    )
 
 
 def drop(window: MainWindow) -> None:

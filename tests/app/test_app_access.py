@@ -24,7 +24,9 @@ def controls(root: QWidget) -> list[QWidget]:
     found = []
     for widget in root.findChildren(QWidget):
         tab = widget.focusPolicy() & Qt.FocusPolicy.TabFocus == Qt.FocusPolicy.TabFocus
-        inner = widget.focusProxy() is not None or (widget.parent() is not None and widget.parent().focusProxy() is widget)
+        inner = widget.focusProxy() is not None or (
+            widget.parent() is not None and widget.parent().focusProxy() is widget
+        )
         if tab and not inner and widget.isVisibleTo(root) and widget.isEnabled() and not _part_of_editor(widget):
             found.append(widget)
     return found
@@ -52,7 +54,9 @@ def reached(root: QWidget) -> set[QWidget]:
 def check(root: QWidget) -> None:
     found = controls(root)
     assert found
-    nameless = [f"{type(w).__name__} {w.objectName()} in {type(w.parent()).__name__}" for w in found if not name(w).strip()]
+    nameless = [
+        f"{type(w).__name__} {w.objectName()} in {type(w.parent()).__name__}" for w in found if not name(w).strip()
+    ]
     assert not nameless
     chain = reached(root.window() if isinstance(root, QMainWindow) else root)
     assert not [name(w) for w in found if w not in chain]
@@ -103,12 +107,19 @@ def test_tab_goes_from_the_page_through_its_controls(window: MainWindow, qtbot: 
     for _ in range(14):
         passed.append(name(window.focusWidget()))
         window.focusNextChild()
-    places = [passed.index(n) for n in ("Library", "Settings", "Add files", "Add a folder", "Filter documents by name", "Documents")]
+    places = [
+        passed.index(n)
+        for n in ("Library", "Settings", "Add files", "Add a folder", "Filter documents by name", "Documents")
+    ]
     assert places == sorted(places)
 
 
 def test_dialogs(window: MainWindow) -> None:
-    for sheet in (settings_sheet(window._settings, window), shortcut_sheet(window), confirm(window, "Sure?", "Text", "Do", lambda: 0)):
+    for sheet in (
+        settings_sheet(window._settings, window),
+        shortcut_sheet(window),
+        confirm(window, "Sure?", "Text", "Do", lambda: 0),
+    ):
         sheet.show()
         check(sheet)
         sheet.close()

@@ -16,7 +16,9 @@ from core.base.types import DocumentState
 from core.library import Library
 from core.store import database
 
-MANY = [(f"file {n:04d}.txt", "en", DocumentState.READ if n % 10 else DocumentState.BROKEN, "", 1, n) for n in range(1230)]
+MANY = [
+    (f"file {n:04d}.txt", "en", DocumentState.READ if n % 10 else DocumentState.BROKEN, "", 1, n) for n in range(1230)
+]
 
 
 @pytest.fixture

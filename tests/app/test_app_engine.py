@@ -224,7 +224,9 @@ def test_chatter_and_garbage_do_not_disturb(qtbot: QtBot, engine: Engine) -> Non
 
 
 @pytest.mark.parametrize("flags", [(), ("stubborn",)])
-def test_close_leaves_no_process(qtbot: QtBot, tmp_path: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_leaves_no_process(
+    qtbot: QtBot, tmp_path: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine_module, "CLOSE_SECONDS", (0.5, 0.5, 2.0))
     engine = Engine(str(tmp_path), fake_command(*flags))
     calls = [engine.call(role, "hang") for role in ("search", "answer", "job")]

@@ -28,7 +28,9 @@ def ends(jobs: Jobs) -> list[tuple[str, str, Any]]:
     return heard
 
 
-def test_one_after_the_other_and_waiting_ingests_become_one(qtbot: QtBot, jobs: Jobs, engine: Engine, ends: list) -> None:
+def test_one_after_the_other_and_waiting_ingests_become_one(
+    qtbot: QtBot, jobs: Jobs, engine: Engine, ends: list
+) -> None:
     jobs.ingest(["/x"])
     jobs.ingest(["/a"])
     jobs.ingest(["/b", "/a"])
@@ -100,7 +102,7 @@ def test_remaining_time_is_only_as_exact_as_it_is_known(seconds: float | None, w
 def test_duration_and_report_in_words() -> None:
     assert [duration(s) for s in (0.34, 42.4, 125)] == ["0.3 s", "42 s", "2 min 5 s"]
     failure = FileFailure("/a", DocumentState.BROKEN, "")
-    message = ingest_message(IngestReport(12, 40, 0, 1, (failure,), 3.0))
+    message = ingest_message(IngestReport(12, 40, 0, 1, (failure,), 1.0), 3.0)
     assert message.text == "12 documents were read, 1 is gone, 1 could not be read in 3.0 s."
     assert message.tone == "warning"
-    assert ingest_message(IngestReport(0, 0, 5, 0, (), 1.0)).text == "Everything is up to date."
+    assert ingest_message(IngestReport(0, 0, 5, 0, (), 1.0), 1.0).text == "Everything is up to date."

@@ -35,7 +35,12 @@ def test_window_is_light(tmp_path: Path) -> None:
     env = os.environ | {"QT_QPA_PLATFORM": "offscreen", "WHYMATCH_HOME": str(tmp_path / "home")}
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "library")], cwd=root, env=env, capture_output=True, text=True, check=True
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "library")],
+        cwd=root,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     report = json.loads(done.stdout.splitlines()[-1])
     for stage, modules in report["stages"].items():

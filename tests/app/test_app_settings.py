@@ -27,7 +27,9 @@ def test_values_outlast_the_object(own_home: Path) -> None:
     assert not list(own_home.glob("*.part"))
 
 
-@pytest.mark.parametrize(("key", "value"), [("theme", "pink"), ("text_percent", 500), ("text_percent", True), ("theme", 3)])
+@pytest.mark.parametrize(
+    ("key", "value"), [("theme", "pink"), ("text_percent", 500), ("text_percent", True), ("theme", 3)]
+)
 def test_what_does_not_fit_is_refused(key: str, value: object) -> None:
     settings = Settings()
     with pytest.raises(BadSetting):

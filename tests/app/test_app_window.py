@@ -71,7 +71,12 @@ def page(window: MainWindow) -> LibraryPage:
 def drop(window: MainWindow, *paths: str) -> bool:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(path) for path in paths] or [QUrl("https://example.org/a")])
-    where, copy, left, none = QPoint(300, 300), Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    where, copy, left, none = (
+        QPoint(300, 300),
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     enter = QDragEnterEvent(where, copy, data, left, none)
     enter.ignore()
     window.dragEnterEvent(enter)
@@ -264,7 +269,9 @@ def test_library_that_does_not_open_is_explained(kind: str, tmp_path: Path, open
     assert page(window).isVisible()
 
 
-def test_unhandled_exception_becomes_a_message_with_details(full: MainWindow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unhandled_exception_becomes_a_message_with_details(
+    full: MainWindow, capsys: pytest.CaptureFixture[str]
+) -> None:
     undo = install_hooks(full._notifications)
     try:
         try:
@@ -282,7 +289,11 @@ def test_unhandled_exception_becomes_a_message_with_details(full: MainWindow, ca
 def test_toasts_tell_kinds_apart_and_stay_few(full: MainWindow) -> None:
     full._notifications.error(DiskFull("The disk is full.", "Free some space."))
     toast = full.toasts.toasts()[-1]
-    assert (toast.message.text, toast.message.advice, toast.message.details) == ("The disk is full.", "Free some space.", "")
+    assert (toast.message.text, toast.message.advice, toast.message.details) == (
+        "The disk is full.",
+        "Free some space.",
+        "",
+    )
     assert "Free some space" in toast.accessibleName()
     full._notifications.error(Bug("x", "Traceback"))
     for number in range(5):
@@ -319,7 +330,9 @@ def test_shortcuts_and_sheets(full: MainWindow, qtbot: QtBot) -> None:
     assert not full._theme.dark
 
 
-def test_last_page_is_not_shown_before_there_is_something(tmp_path: Path, open_window: Open, settings: Settings) -> None:
+def test_last_page_is_not_shown_before_there_is_something(
+    tmp_path: Path, open_window: Open, settings: Settings
+) -> None:
     settings.set("last_page", "ask")
     window = open_window(tmp_path / "empty")
     assert window.stack.currentWidget() is page(window)

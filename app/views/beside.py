@@ -1,0 +1,63 @@
+"""The pages, and the document that can be open beside them."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+
+from app.context import Context, Place
+
+
+class Beside(QSplitter):
+    """`stack` holds the pages; the viewer is made on first use and shares the width with them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.stack = QStackedWidget()
+        self.viewer: QWidget | None = None
+        self._context: Context | None = None
+        self.setHandleWidth(1)
+        self.setChildrenCollapsible(False)
+        self.addWidget(self.stack)
+        self.setStretchFactor(0, 1)
+
+    @property
+    def is_open(self) -> bool:
+        return self.viewer is not None and not self.viewer.isHidden()
+
+    @property
+    def has_focus(self) -> bool:
+        focus = self.window().focusWidget()
+        return self.is_open and focus is not None and self.viewer is not None and self.viewer.isAncestorOf(focus)
+
+    def open(self, context: Context, place: Place) -> None:
+        if self.viewer is None:
+            self.viewer = self._make(context)
+        self.viewer.show()
+        self.viewer.open(place)  # type: ignore[attr-defined]
+
+    def close_document(self) -> None:
+        if self.viewer is None or not self.is_open or self._context is None:
+            return
+        self._context.settings.remember("viewer_sizes", self.sizes())
+        self.viewer.hide()
+        current = self.stack.currentWidget()
+        if current is not None:
+            current.setFocus()
+
+    def forget(self) -> None:
+        """The library is left: the viewer goes with it."""
+        self.close_document()
+        if self.viewer is not None:
+            self.viewer.deleteLater()
+        self.viewer = self._context = None
+
+    def _make(self, context: Context) -> QWidget:
+        from app.views.viewer import Viewer  # on first use, so that the window is up quickly
+
+        viewer = Viewer(context)
+        viewer.closed.connect(self.close_document)
+        self._context = context
+        self.addWidget(viewer)
+        half = self.width() // 2
+        self.setSizes(context.settings.get("viewer_sizes") or [self.width() - half, half])
+        return viewer
