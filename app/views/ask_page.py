@@ -38,6 +38,7 @@ class AskPage(Page):
         self._flow = AskFlow(context.engine, self)
         self._build()
         self._lay_out()
+        self.setFocusProxy(self.box.field)
         self._connect()
         self.history.load()
         self._state()

@@ -35,6 +35,7 @@ class SearchPage(Page):
         self._latest.result.connect(self._show)
         self._latest.failed.connect(self._fail)
         self._build()
+        self.setFocusProxy(self.box)
         context.engine.changed.connect(self._library_changed)
         self._state()
 
@@ -143,6 +144,8 @@ class SearchPage(Page):
     def _show(self, result: SearchResult) -> None:
         self.filters.show_removed(result.filtered_out)
         self.results.show_result(result, more=len(result.hits) >= self._query.k)
+        if self.why.isVisibleTo(self):
+            self._refresh_why()
 
     def _fail(self, error: Any) -> None:
         self.results.show_error(error)
@@ -181,6 +184,13 @@ class SearchPage(Page):
             width = self._split.width()
             self._split.setSizes([width - max(340, width * 2 // 5), max(340, width * 2 // 5)])
         self.why.ask(self._query, hit.passage.id)
+
+    def _refresh_why(self) -> None:
+        """The reason that is open belongs to what is listed now."""
+        if self.results.list.hits:
+            self._why_current()
+        else:
+            self._close_why()
 
     def _why_current(self) -> None:
         hit = self.results.list.current_hit() or next(iter(self.results.list.hits), None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.context import Context, Place
@@ -160,14 +161,40 @@ class Viewer(QWidget):
         self.tools.text_wanted.connect(self._switch)
         self._find.wanted.connect(self._find_words)
         self._find.closed.connect(self._close_find)
-        scope = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        for key, action in (
-            (QKeySequence(QKeySequence.StandardKey.Find), self.focus_search),
-            (QKeySequence(QKeySequence.StandardKey.ZoomIn), lambda: self.pdf.zoom(1)),
-            (QKeySequence(QKeySequence.StandardKey.ZoomOut), lambda: self.pdf.zoom(-1)),
-            (QKeySequence("Ctrl+0"), self.pdf.fit_width),
-        ):
-            QShortcut(key, self, action, context=scope)
+
+    # keys: the window has some of these, too, so that the viewer claims them while it has the focus
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and self._action(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = self._action(event)
+        if action is None:
+            super().keyPressEvent(event)
+        else:
+            action()
+
+    def _action(self, event: QKeyEvent) -> Callable[[], None] | None:
+        """What a key does while the focus is in the viewer."""
+        keys = QKeySequence.StandardKey
+        if event.matches(keys.Find):
+            return self.focus_search
+        if event.matches(keys.ZoomIn) or event.matches(keys.ZoomOut):
+            return partial(self.pdf.zoom, 1 if event.matches(keys.ZoomIn) else -1)
+        if event.key() == Qt.Key.Key_0 and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
+            return self.pdf.fit_width
+        if event.key() == Qt.Key.Key_Escape and self._find.isAncestorOf(self.focusWidget() or self):
+            return self._close_find
+        return None
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Out of sight: let go of what it holds."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self.close_document()
 
     # the document arrives
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.widgets.page_background import Background
 from core.base.files import text_path
 from core.base.types import Block, Document, Page
 from core.library import Library
@@ -31,6 +33,7 @@ class StoredDocument:
     text: str
     pages: tuple[Page, ...]
     blocks: tuple[Block, ...]
+    content_hash: str
 
     def page_of(self, offset: int) -> int | None:
         """Number of the page that holds `offset`; the last one that starts before it."""
@@ -48,57 +51,55 @@ class DocumentLoader(QObject):
     loaded = Signal(object)  # StoredDocument
     checked = Signal(object)  # FileState
     failed = Signal(object)
-    _arrived = Signal(int, str, object)
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._folder = folder
-        self._ticket = 0
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._pool.setExpiryTimeout(1000)
-        self._arrived.connect(self._hear)
+        self._turn = 0
+        self._background = Background(self)
 
     def load(self, document_id: int) -> None:
-        self._ticket += 1
-        ticket = self._ticket
-        self._pool.start(lambda: self._work(ticket, document_id))
+        """`loaded` comes first, `checked` when the file has been compared with what was read; or `failed`."""
+        self._turn += 1
+        turn = self._turn
+        self._background.run(lambda: _read(self._folder, document_id), lambda value: self._read(turn, value))
 
     def stop(self) -> None:
-        """Hear nothing more, and wait for the thread to end."""
-        self._ticket += 1
-        self._pool.waitForDone(2000)
+        """Hear nothing more of what was asked."""
+        self._turn += 1
 
-    def _hear(self, ticket: int, what: str, value: object) -> None:
-        if ticket == self._ticket:
-            {"loaded": self.loaded, "checked": self.checked, "failed": self.failed}[what].emit(value)
+    def _read(self, turn: int, value: object) -> None:
+        if turn != self._turn:
+            return
+        if not isinstance(value, StoredDocument):
+            self.failed.emit(value)
+            return
+        self.loaded.emit(value)
+        self._background.run(
+            lambda: _check(text_path(value.document.path), value.content_hash, lambda: turn != self._turn),
+            lambda state: self.checked.emit(state) if turn == self._turn else None,
+        )
 
-    # on the other thread
 
-    def _work(self, ticket: int, document_id: int) -> None:
-        try:
-            library = Library.open(self._folder)
-            try:
-                document = library.document(document_id)
-                stored = StoredDocument(document, *library.document_text(document_id))
-                content_hash = library.content_hash(document_id)
-            finally:
-                library.close()
-            self._arrived.emit(ticket, "loaded", stored)
-            self._arrived.emit(ticket, "checked", self._check(ticket, text_path(document.path), content_hash))
-        except Exception as error:
-            self._arrived.emit(ticket, "failed", error)
+def _read(folder: Path, document_id: int) -> StoredDocument:
+    """Raises NotFound, LibraryDamaged."""
+    library = Library.open(folder)
+    try:
+        document = library.document(document_id)
+        return StoredDocument(document, *library.document_text(document_id), library.content_hash(document_id))
+    finally:
+        library.close()
 
-    def _check(self, ticket: int, path: Path, content_hash: str) -> FileState:
-        digest = hashlib.sha256()
-        try:
-            with path.open("rb") as file:
-                while chunk := file.read(_STEP):
-                    if ticket != self._ticket:
-                        return FileState.SAME  # nobody listens any more
-                    digest.update(chunk)
-        except FileNotFoundError:
-            return FileState.GONE
-        except (OSError, ValueError):
-            return FileState.UNREADABLE
-        return FileState.SAME if digest.hexdigest() == content_hash else FileState.CHANGED
+
+def _check(path: Path, content_hash: str, over: Callable[[], bool]) -> FileState:
+    """Compare a file with the hash it had; given up as SAME when `over` says that nobody waits."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while not over() and (chunk := file.read(_STEP)):
+                digest.update(chunk)
+    except FileNotFoundError:
+        return FileState.GONE
+    except (OSError, ValueError):
+        return FileState.UNREADABLE
+    return FileState.SAME if over() or digest.hexdigest() == content_hash else FileState.CHANGED

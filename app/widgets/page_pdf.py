@@ -91,7 +91,7 @@ class PdfView(QAbstractScrollArea):
 
     def close_document(self) -> None:
         self._sizes.drop()
-        self._pictures.close()
+        self._pictures.stop()
         self._document = 0
 
     def go_to(self, page: int) -> None:

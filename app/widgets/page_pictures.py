@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, QRectF, QThreadPool, Signal
+from PySide6.QtCore import QObject, QRectF, Signal
 from PySide6.QtGui import QImage
 
 from app.engine.call import Call
 from app.engine.engine import Engine
+from app.widgets.page_background import Background
 from core.base.types import Span
 from core.worker.protocol import VIEW
 
@@ -34,7 +35,6 @@ class PagePictures(QObject):
 
     arrived = Signal(int)
     failed = Signal(object)
-    _decoded = Signal(int, int, object)
 
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -47,10 +47,7 @@ class PagePictures(QObject):
         self._decoding: set[int] = set()
         self._kept: OrderedDict[int, Picture] = OrderedDict()
         self._broken: set[int] = set()
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._pool.setExpiryTimeout(1000)
-        self._decoded.connect(self._keep)
+        self._background = Background(self)
 
     def open(self, document_id: int, spans: Sequence[Span]) -> None:
         """Pictures of another document, or of the same one with other marks."""
@@ -66,10 +63,6 @@ class PagePictures(QObject):
         for call in calls.values():
             call.cancel()
         self._decoding.clear()
-
-    def close(self) -> None:
-        self.stop()
-        self._pool.waitForDone(2000)
 
     def picture(self, number: int) -> Picture | None:
         """The newest picture of a page, whatever its scale."""
@@ -112,7 +105,7 @@ class PagePictures(QObject):
             return
         self._decoding.add(number)
         turn = self._round
-        self._pool.start(lambda: self._decoded.emit(turn, number, _picture(data, scale)))
+        self._background.run(lambda: _picture(data, scale), lambda picture: self._keep(turn, number, picture))
 
     def _not_received(self, call: Call, number: int, error: object) -> None:
         if self._calls.get(number) is call:
@@ -124,10 +117,14 @@ class PagePictures(QObject):
             del self._calls[number]
             self._next()
 
-    def _keep(self, turn: int, number: int, picture: Picture) -> None:
+    def _keep(self, turn: int, number: int, picture: object) -> None:
         if turn != self._round:
             return
         self._decoding.discard(number)
+        if not isinstance(picture, Picture):
+            self._broken.add(number)
+            self.failed.emit(picture)
+            return
         self._kept[number] = picture
         self._kept.move_to_end(number)
         while len(self._kept) > 1 and sum(p.image.sizeInBytes() for p in self._kept.values()) > BYTES:

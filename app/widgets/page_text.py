@@ -135,12 +135,12 @@ class TextView(QPlainTextEdit):
         self._pieces += pieces
         self._window = Window(self._window.start, more.end)
         if self._window.end - self._window.start > MOST:
-            self._keep_place(self._cut_top)
+            self._cut_top()
         self._mark()
 
     def _prepend(self, more: Window) -> None:
         pieces = list(cut(self._text, more))
-        self._keep_place(lambda: self._insert_top(pieces))
+        self._keep_place(lambda: self._insert_top(pieces), len(pieces))
         self._pieces = pieces + self._pieces
         self._window = Window(more.start, self._window.end)
         if self._window.end - self._window.start > MOST:
@@ -156,26 +156,26 @@ class TextView(QPlainTextEdit):
     def _cut_top(self) -> None:
         gone = next(n for n, p in enumerate(self._pieces) if p.start >= self._window.end - MOST)
         cursor = QTextCursor(self.document())
-        cursor.setPosition(self.document().findBlockByNumber(gone).position(), QTextCursor.MoveMode.KeepAnchor)
-        cursor.removeSelectedText()
+        cursor.setPosition(self._block(gone).position(), QTextCursor.MoveMode.KeepAnchor)
+        self._keep_place(cursor.removeSelectedText, -gone)
         self._pieces = self._pieces[gone:]
         self._window = Window(self._pieces[0].start, self._window.end)
 
     def _cut_bottom(self) -> None:
         kept = next(n for n, p in enumerate(self._pieces) if p.start >= self._window.start + MOST)
         cursor = QTextCursor(self.document())
-        cursor.setPosition(self.document().findBlockByNumber(kept).position() - 1)
+        cursor.setPosition(self._block(kept).position() - 1)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         self._window = Window(self._window.start, self._pieces[kept].start)
         self._pieces = self._pieces[:kept]
 
-    def _keep_place(self, change: Callable[[], None]) -> None:
-        """Do `change` above the view without moving what is seen."""
+    def _keep_place(self, change: Callable[[], None], added: int) -> None:
+        """Do `change`, which adds `added` blocks above the view, without moving what is seen."""
         top, bar = self.firstVisibleBlock(), self.verticalScrollBar()
-        into = bar.value() - top.firstLineNumber()
+        number, into = top.blockNumber() + added, bar.value() - top.firstLineNumber()
         change()
-        bar.setValue(top.firstLineNumber() + into)
+        bar.setValue(max(0, self._block(number).firstLineNumber() + into))
 
     # marks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from app.errors import Notifications
 from app.settings import Settings
 from app.tasks.jobs import Jobs
 from app.theme import Theme
+from core.library import Library
 
 ROLE = Path(__file__).with_name("pages_role.py")
 
@@ -34,9 +36,18 @@ class Desk:
     messages: list[Any]
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library, made once; each test works on a copy of it (its files are shared, so put back what you change)."""
+    folder = tmp_path_factory.mktemp("pages")
+    make_library(folder / "library", folder / "files").close()
+    return folder
+
+
 @pytest.fixture
-def desk(qtbot: Any, qapp: Any, theme: Theme, tmp_path: Path) -> Iterator[Desk]:
-    library = make_library(tmp_path / "library", tmp_path / "files")
+def desk(qtbot: Any, qapp: Any, theme: Theme, template: Path, tmp_path: Path) -> Iterator[Desk]:
+    shutil.copytree(template / "library", tmp_path / "library")
+    library = Library.open(tmp_path / "library")
     engine = Engine(str(tmp_path / "library"), command)
     visits: list[tuple[str, Any]] = []
     messages: list[Any] = []

@@ -14,7 +14,7 @@ from app.views.ask_question import Question
 from app.views.search_page import FIRST, SearchPage
 from core.base.types import Filters, Hit, Passage, Span
 
-desk = pages_fixtures.desk
+desk, template = pages_fixtures.desk, pages_fixtures.template
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from app.widgets.why_row import WhyRow
 from app.widgets.why_sections import all_figures, concept_rows, score_rows
 from core.base.types import Explanation, Query
 
-desk = pages_fixtures.desk
+desk, template = pages_fixtures.desk, pages_fixtures.template
 QUERY = Query("harbour dues fees")
 
 
