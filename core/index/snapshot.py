@@ -234,6 +234,8 @@ class Snapshot:
         return np.concatenate(found)
 
     def _exact(self, vector: Floats, ordinals: Ordinals) -> Scores:
+        if len(ordinals) == 0:
+            return np.empty(0)
         # row by row in 64 bits: the same number whatever else is scored with it
         return (self._rows(ordinals).astype(np.float64) * vector.astype(np.float64)).sum(axis=1)
 
