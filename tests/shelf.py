@@ -47,10 +47,11 @@ def items(count: int, seed: int = 0) -> list[Item]:
 class Shelf:
     """`add` stores and indexes items as one segment, `remove` deletes a document as the store does."""
 
-    def __init__(self, folder: Path, encoder: str = ENCODER) -> None:
+    def __init__(self, folder: Path, encoder: str = ENCODER, dimension: int = DIMENSION) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.encoder = encoder
+        self.dimension = dimension
         self.db: Database = database.create(folder)
         self.root = documents.add_root(self.db, "/shelf", is_folder=True)
 
@@ -73,7 +74,7 @@ class Shelf:
         return IndexPassage(passage, item.text, (), item.title, item.language)
 
     def writer(self) -> IndexWriter:
-        return IndexWriter(self.folder, self.db, self.encoder, DIMENSION)
+        return IndexWriter(self.folder, self.db, self.encoder, self.dimension)
 
     def add(self, wanted: Sequence[Item], writer: IndexWriter | None = None) -> list[int]:
         """Store, index and commit; returns the passage ids."""
