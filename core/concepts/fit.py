@@ -32,7 +32,7 @@ from core.store.concepts import put_concepts
 from core.store.database import transaction
 
 STAGE = "concepts"
-DESCRIBED_PASSAGES = 4_000  # of a larger library an even sample is read for the labels
+DESCRIBED_PASSAGES = 3_000  # of a larger library an even sample is read for the labels
 _CHUNK = 4_096
 _STEPS = 100  # of the progress: training, then the rest
 

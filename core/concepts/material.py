@@ -14,8 +14,8 @@ from core.encode.encoder import Encoder
 from core.text.sentences import split
 
 TRAINING_PASSAGES = 20_000  # of a larger library an even sample is taken
-EXTRA_TEXTS = 3_000  # sentences and titles: more would make a fit slow
-TITLES = 600
+EXTRA_TEXTS = 2_000  # sentences and titles: more would make a fit slow
+TITLES = 400
 QUERIES = 200  # sentences kept apart, to ask with
 HOLD_OUT = 10  # every tenth passage is not trained on
 _SENTENCE = (25, 300)  # characters of a sentence worth having

@@ -51,7 +51,12 @@ def candidates(text: Text) -> Iterator[Candidate]:
 def content_words(text: str, language: str) -> list[Term]:
     """The words of a text that carry content: no function words, numbers or single letters."""
     found = terms(text, language)
-    return [t for t in found if _UNSPACED.match(text, t.start) or _is_name(text[t.start : t.end], language)]
+    return [t for t in found if has_content(text[t.start : t.end], language)]
+
+
+def has_content(surface: str, language: str) -> bool:
+    """Whether a word as written says what a text is about."""
+    return bool(_UNSPACED.match(surface)) or _is_name(surface, language)
 
 
 @lru_cache(maxsize=100_000)

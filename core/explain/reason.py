@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.base.types import ConceptShare, Passage, TermMatch, TokenAlignment
+from core.concepts.terms import has_content
 
 _CONCEPTS = 2
 _WORDS = 3
@@ -45,9 +46,10 @@ def _about(concepts: Sequence[ConceptShare]) -> str:
 def _words(passage: Passage, terms: Sequence[TermMatch]) -> str:
     ordered = sorted(terms, key=lambda t: -t.weight)
     inside = [passage.text[t.spans[0].start : t.spans[0].end] for t in ordered if t.spans]
-    if inside:
-        return _stands(inside, "it")
-    return _stands([t.term for t in ordered], "its title or headings") if ordered else ""
+    for words, where in ((inside, "it"), ([t.term for t in ordered if not t.spans], "its title or headings")):
+        if telling := [word for word in words if has_content(word, passage.language)]:
+            return _stands(telling, where)
+    return ""
 
 
 def _stands(words: Sequence[str], where: str) -> str:
