@@ -20,9 +20,9 @@ from core.answer.scale import Scale
 
 FloatArray = NDArray[np.float64]
 FEATURES = ("cosine", "around", "words", "context", "kind", "passage", "question")
-WEIGHTS = np.array([3.0, 1.0, 2.0, 1.5, 1.0, 1.0, -2.0])
+WEIGHTS = np.array([2.5, 1.3, 5.0, 2.6, 1.4, 2.3, -2.0])
 MOST = 3  # sentences
-NEAR = 0.6  # a further sentence must score within this of the best
+NEAR = 1.0  # a further sentence must score within this of the best
 NEW_WORDS = 0.2  # or account for this share of the question's words that the chosen ones lack
 SAME = 0.8  # share of common words from which two sentences count as duplicates
 
