@@ -50,9 +50,7 @@ def evaluate(
         BadDataset: none of the judged documents is in the library, or a channel is unknown.
         Cancelled
     """
-    unknown = [channel for channel in channels if channel not in CHANNELS]
-    if unknown or not channels:
-        raise BadDataset(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(CHANNELS)}.")
+    _require_known(channels)
     control = control or Control()
     names = _names(dataset, searcher)
     measured: dict[str, dict[str, list[float]]] = {c: {m: [] for m in MEASURES} for c in channels}
@@ -79,6 +77,7 @@ def evaluate_encoder(
     Raises:
         BadDataset, Cancelled, DiskFull
     """
+    _require_known(channels)
     with tempfile.TemporaryDirectory(prefix="whymatch-evaluate-") as folder:
         build(Path(folder), dataset, encoder, control or Control(), listener)
         searcher = Searcher(Path(folder), encoder)
@@ -86,6 +85,12 @@ def evaluate_encoder(
             return evaluate(dataset, searcher, channels, control=control, listener=listener)
         finally:
             searcher.close()
+
+
+def _require_known(channels: Sequence[str]) -> None:
+    unknown = [channel for channel in channels if channel not in CHANNELS]
+    if unknown or not channels:
+        raise BadDataset(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(CHANNELS)}.")
 
 
 def _members(channel: str) -> tuple[str, ...]:

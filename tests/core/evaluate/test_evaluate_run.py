@@ -1,0 +1,82 @@
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from core.base.errors import BadDataset, Cancelled
+from core.base.events import Control, Event, Progress
+from core.encode.encoder import Encoder
+from core.evaluate.datasets import Dataset, load
+from core.evaluate.run import MEASURES, evaluate, evaluate_encoder
+from core.evaluate.throwaway import build
+from core.search.searcher import Searcher
+from tests.tiny import sentence, topics
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Sixteen topics with five documents each; a query asks for a topic's documents."""
+    luck = random.Random(5)
+    folder = tmp_path_factory.mktemp("topics")
+    (folder / "qrels").mkdir()
+    corpus, queries, qrels = [], [], ["query-id\tcorpus-id\tscore"]
+    for name, things in topics().items():
+        queries.append(json.dumps({"_id": f"q-{name}", "text": sentence(things, luck)}))
+        for n in range(5):
+            corpus.append(json.dumps({"_id": f"{name}-{n}", "title": "", "text": sentence(things, luck)}))
+            qrels.append(f"q-{name}\t{name}-{n}\t1")
+    (folder / "corpus.jsonl").write_text("\n".join(corpus))
+    (folder / "queries.jsonl").write_text("\n".join(queries))
+    (folder / "qrels" / "test.tsv").write_text("\n".join(qrels))
+    return load(folder)
+
+
+def test_a_throw_away_library_is_measured(dataset: Dataset, tiny_encoder: Encoder) -> None:
+    events: list[Event] = []
+    found = evaluate_encoder(dataset, tiny_encoder, listener=events.append)
+    assert found.dataset == dataset.name
+    assert found.queries == 16
+    assert set(found.channels) == {"bm25", "dense", "fused"}
+    for measured in found.channels.values():
+        assert set(measured) == set(MEASURES)
+        assert all(0 <= value <= 1 for value in measured.values())
+    chance = 5 / 80
+    assert found.channels["dense"]["ndcg@10"] > 5 * chance
+    assert found.channels["fused"]["recall@100"] == 1.0
+    assert 0 < found.milliseconds["p50"] <= found.milliseconds["p95"]
+    assert {e.stage for e in events if isinstance(e, Progress)} == {"encoding", "evaluating"}
+
+
+def test_an_open_library_is_measured_alike(dataset: Dataset, tiny_encoder: Encoder, tmp_path: Path) -> None:
+    build(tmp_path, dataset, tiny_encoder, Control(), lambda event: None)
+    searcher = Searcher(tmp_path, tiny_encoder)
+    found = evaluate(dataset, searcher, ["dense"])
+    searcher.close()
+    assert found.channels["dense"] == evaluate_encoder(dataset, tiny_encoder, ["dense"]).channels["dense"]
+
+
+def test_a_library_without_the_documents_is_refused(dataset: Dataset, tiny_encoder: Encoder, tmp_path: Path) -> None:
+    other = Dataset("other", dataset.folder, dataset.corpus, dataset.queries, {q: {"?": 1} for q in dataset.queries})
+    build(tmp_path, dataset, tiny_encoder, Control(), lambda event: None)
+    searcher = Searcher(tmp_path, tiny_encoder)
+    with pytest.raises(BadDataset, match="None of the judged"):
+        evaluate(other, searcher)
+    searcher.close()
+
+
+def test_unknown_channels_and_cancel(dataset: Dataset, tiny_encoder: Encoder) -> None:
+    with pytest.raises(BadDataset, match="Unknown channels"):
+        evaluate_encoder(dataset, tiny_encoder, ["telepathy"])
+    control = Control()
+    control.cancel()
+    with pytest.raises(Cancelled):
+        evaluate_encoder(dataset, tiny_encoder, control=control)
+
+
+@pytest.mark.shared
+@pytest.mark.starter
+def test_a_real_collection(shared_folder: Path, starter_encoder: Encoder) -> None:
+    found = evaluate_encoder(load(shared_folder / "datasets" / "adi"), starter_encoder)
+    assert found.channels["bm25"]["ndcg@10"] >= 0.42
+    assert found.channels["fused"]["ndcg@10"] >= 0.45
