@@ -74,18 +74,18 @@ def open_pdf(path: str | Path) -> Iterator[pdfium.PdfDocument]:
 @contextmanager
 def open_page(document: pdfium.PdfDocument, index: int) -> Iterator[pdfium.PdfPage]:
     """The page with what was filled into forms and written over it as part of its content. Raises CannotOpen."""
-    page = _load(document, index)
+    page = load_page(document, index)
     try:
         if _has_written_annotations(page):
             raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
             page.close()
-            page = _load(document, index)
+            page = load_page(document, index)
         yield page
     finally:
         page.close()
 
 
-def _load(document: pdfium.PdfDocument, index: int) -> pdfium.PdfPage:
+def load_page(document: pdfium.PdfDocument, index: int) -> pdfium.PdfPage:
     try:
         return document[index]
     except pdfium.PdfiumError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from core.base.errors import KnownError
-from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf, page_chars
+from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, load_page, open_page, open_pdf, page_chars
 from core.ingest.readers.pdf_layout import PageLayout, layout
 
 _MOST_PIXELS = 40_000_000  # a page of a hostile size is shown smaller
@@ -57,7 +57,7 @@ def render(path: str | Path, page_number: int, scale: float) -> tuple[bytes, int
     """
     try:
         with open_pdf(path) as document:
-            page = document[page_number - 1]
+            page = load_page(document, page_number - 1)
             try:
                 bitmap = page.render(scale=_factor(page.get_size(), scale))
             finally:
@@ -66,7 +66,7 @@ def render(path: str | Path, page_number: int, scale: float) -> tuple[bytes, int
             png = io.BytesIO()
             image.save(png, "PNG", compress_level=1)
             return png.getvalue(), image.width, image.height
-    except (CannotOpen, NeedsPassword, IndexError, OSError) as error:
+    except (CannotOpen, NeedsPassword, OSError) as error:
         raise KnownError(f"Page {page_number} cannot be shown.", "Open the file in another program.") from error
 
 

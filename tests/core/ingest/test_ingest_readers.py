@@ -107,7 +107,8 @@ class TestMarkdown:
         source = (
             "---\ntitle: 'The plan'\nauthor: A. Writer\nlang: en\n---\n\n# Main *part*\n\nSome **bold** words and a "
             "[link](http://x.y)\nover lines.\n\n## Sub\n\n- one\n- two `code`\n\n> said\n\n"
-            "```python\nx = 1\n\ny = 2\n```\n\n| Name | Sum |\n|---|---|\n| Ann | 3 |\n\n<div>html <script>no()</script></div>\n"
+            "```python\nx = 1\n\ny = 2\n```\n\n| Name | Sum |\n|---|---|\n| Ann | 3 |\n\n"
+            "<div>html <script>no()</script></div>\n"
         )
         document = one(write(tmp_path, "a.md", source))
         assert (document.title, document.author, document.language) == ("The plan", "A. Writer", "en")
