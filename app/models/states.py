@@ -39,6 +39,16 @@ WORDS: dict[S, StateWords] = {
     S.CHANGING: StateWords("Still changing", "warning", "It was being written. Try again when that is done."),
 }
 
+KINDS = {
+    "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "text/html": "HTML",
+    "text/markdown": "Markdown",
+    "text/plain": "Text",
+    "application/jsonl": "JSON Lines",
+    "application/x-ndjson": "JSON Lines",
+}
+
 READABLE = frozenset({S.READ, S.TRUNCATED})
 PROBLEMS = frozenset(S) - {S.READ, S.WAITING, S.UNSUPPORTED, S.EMPTY}
 SKIPPED = frozenset({S.UNSUPPORTED, S.EMPTY})

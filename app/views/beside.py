@@ -32,7 +32,10 @@ class Beside(QSplitter):
     def open(self, context: Context, place: Place) -> None:
         if self.viewer is None:
             self.viewer = self._make(context)
-        self.viewer.show()
+        if not self.is_open:
+            self.viewer.show()
+            half = self.width() // 2
+            self.setSizes(context.settings.get("viewer_sizes") or [self.width() - half, half])
         self.viewer.open(place)  # type: ignore[attr-defined]
 
     def close_document(self) -> None:
@@ -57,7 +60,6 @@ class Beside(QSplitter):
         viewer = Viewer(context)
         viewer.closed.connect(self.close_document)
         self._context = context
+        viewer.hide()
         self.addWidget(viewer)
-        half = self.width() // 2
-        self.setSizes(context.settings.get("viewer_sizes") or [self.width() - half, half])
         return viewer

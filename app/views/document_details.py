@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.i18n import grouped, plural, tr
 from app.models.documents import name
-from app.models.states import WORDS
+from app.models.states import KINDS, WORDS
 from app.tasks.remaining import duration
 from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, Rule, Scroller, row
@@ -48,10 +48,10 @@ class DocumentDetails(Card):
         self._path.setMinimumWidth(1)
         for label in (self._reason, self._advice, self._warnings, Rule(), self._facts, self._path):
             self._scroll.body.addWidget(label)
+        self._build_buttons()
         self._scroll.body.addStretch(1)
         for label in (self._reason, self._warnings, self._path):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._build_buttons()
 
     def _build_buttons(self) -> None:
         self.view_button = Button(tr("Read it here"), "primary", "file", self._view)
@@ -59,9 +59,12 @@ class DocumentDetails(Card):
         self.open_button = Button(tr("Open file"), "secondary", "open", self._open_file)
         self.folder_button = Button(tr("Show in folder"), "secondary", "folder", self._open_folder)
         self.remove_button = Button(tr("Remove"), "danger", "trash", self._remove)
-        self.body.addLayout(row(self.view_button, self.retry_button, None))
-        self.body.addLayout(row(self.open_button, self.folder_button, None))
-        self.body.addLayout(row(self.remove_button, None))
+        body = self._scroll.body
+        body.addSpacing(6)
+        body.addLayout(row(self.view_button, self.retry_button, None))
+        body.addLayout(row(self.open_button, None))
+        body.addLayout(row(self.folder_button, None))
+        body.addLayout(row(self.remove_button, None))
 
     def show_document(self, document: Document) -> None:
         self.document = document
@@ -109,7 +112,7 @@ def _facts(document: Document) -> str:
     size = document.size
     parts = [
         tr("Name: {name}", name=name(document)),
-        tr("Kind: {kind}", kind=document.media_type) if document.media_type else "",
+        tr("Kind: {kind}", kind=tr(KINDS.get(document.media_type, document.media_type))) if document.media_type else "",
         tr("Language: {language}", language=document.language) if document.language else "",
         plural(document.pages, "{n} page", "{n} pages") if document.pages else "",
         plural(document.characters, "{n} character", "{n} characters") if document.characters else "",

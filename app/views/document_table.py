@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -97,8 +97,8 @@ class DocumentTable(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(lambda at: self.menu_asked.emit(self.viewport().mapToGlobal(at)))
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(38)
         self._columns()
+        self._fit()
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit(self.current()))
         self.doubleClicked.connect(self._open)
 
@@ -131,10 +131,23 @@ class DocumentTable(QTableView):
         found = (self._documents.document(row) for row in rows)
         return [document for document in found if document is not None]
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Rows and columns as large as the text size in force needs."""
+        height = self.fontMetrics().height()
+        self.verticalHeader().setDefaultSectionSize(height + 19)
+        for column in (STATE, PAGES, PASSAGES, LANGUAGE):
+            self.setColumnWidth(column, round(_WIDTHS[column] * max(height / 19, 1)))
+        for column, least in _SHOWN_FROM.items():
+            self.setColumnHidden(column, self.viewport().width() < least * max(height / 19, 1))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for column, least in _SHOWN_FROM.items():
-            self.setColumnHidden(column, self.viewport().width() < least)
+        self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -89,7 +89,8 @@ class LibraryPage(Page):
 
     def _report(self) -> QWidget:
         self.search = SearchBox(tr("Filter by name"), tr("Filter documents by name"))
-        self.search.setFixedWidth(240)
+        self.search.setMinimumWidth(120)
+        self.search.setMaximumWidth(260)
         self.search.settled.connect(lambda _: self._filter())
         self.chips = {key: Chip(tr(title)) for key, title, _ in _GROUPS}
         for key, _, states in _GROUPS:
@@ -123,7 +124,7 @@ class LibraryPage(Page):
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
-        column.addLayout(row(*self.chips.values(), self.retry_button, None, self.search))
+        column.addLayout(row(*self.chips.values(), self.retry_button, 8, None, self.search))
         column.addWidget(self.split, 1)
         return holder
 

@@ -68,7 +68,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(tr("Whymatch"))
         self.setAcceptDrops(True)
         self.resize(1240, 800)
-        self.setMinimumSize(760, 520)
+        self.setMinimumSize(840, 560)
         self.restoreGeometry(QByteArray.fromBase64(self._settings.get("geometry").encode()))
         self.nav = Nav(PAGES, lambda key: self.navigate(key, None), self.show_settings)
         self.nav.set_enabled(False)

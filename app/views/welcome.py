@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.i18n import tr
+from app.widgets.card import Scroller, row
 from app.widgets.empty_state import IconLabel
 from app.widgets.labels import Label
 
@@ -21,8 +23,8 @@ class Choice(QPushButton):
         self.setAccessibleName(title)
         self.setAccessibleDescription(text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setMinimumSize(270, 176)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setMinimumWidth(220)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         column = QVBoxLayout(self)
         column.setContentsMargins(22, 20, 22, 20)
         column.setSpacing(8)
@@ -34,6 +36,19 @@ class Choice(QPushButton):
         for part in self.findChildren(QWidget):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.clicked.connect(lambda: on_click())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange) and self.layout() is not None:
+            self._fit()
+
+    def _fit(self) -> None:
+        """As high as the wrapped words need: a button does not ask its layout."""
+        self.setMinimumHeight(max(176, self.layout().totalHeightForWidth(self.width())))
 
 
 class Welcome(QWidget):
@@ -76,12 +91,11 @@ class Welcome(QWidget):
         column.addWidget(
             Label(tr("PDF, Word, HTML, Markdown, text, JSON Lines. Nothing leaves this computer."), "small", wrap=True)
         )
+        scroller = Scroller()
+        scroller.body.addStretch(2)
+        scroller.body.addLayout(row(None, inner, None))
+        scroller.body.itemAt(1).layout().setStretch(1, 20)
+        scroller.body.addStretch(3)
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(24, 24, 24, 24)
-        outer.addStretch(2)
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(inner, 20)
-        line.addStretch(1)
-        outer.addLayout(line)
-        outer.addStretch(3)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroller)

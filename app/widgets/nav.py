@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QProgressBar, QVBoxLayout, QWidget
 
 from app.i18n import tr
@@ -21,7 +22,6 @@ class Nav(QFrame):
     ) -> None:
         super().__init__()
         self.setProperty("role", "nav")
-        self.setFixedWidth(208)
         self._buttons: dict[str, NavButton] = {}
         self._group = QButtonGroup(self)
         column = QVBoxLayout(self)
@@ -39,6 +39,16 @@ class Nav(QFrame):
         self.settings = Button("\u2002" + tr("Settings"), "nav", "settings", settings)
         self.settings.setAccessibleName(tr("Settings"))
         column.addWidget(self.settings)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        """As wide as its words need at the text size in force."""
+        self.setFixedWidth(max(208, self.fontMetrics().averageCharWidth() * 25))
 
     def _job_area(self) -> QWidget:
         self.job = QWidget()
