@@ -172,15 +172,15 @@ def _without_unreadable(handle: int, text: str) -> tuple[str, int]:
 
 def _as_shown(boxes: np.ndarray, page: pdfium.PdfPage) -> np.ndarray:
     left, bottom, right, top = page.get_bbox()
-    x = np.sort(boxes[:, [0, 2]], axis=1)
-    y = np.sort(boxes[:, [1, 3]], axis=1)
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    x0, y0, x1, y1 = low[:, 0], low[:, 1], high[:, 0], high[:, 1]
     rotation = page.get_rotation()
     if rotation == 90:
-        columns = (y[:, 0] - bottom, x[:, 0] - left, y[:, 1] - bottom, x[:, 1] - left)
+        columns = (y0 - bottom, x0 - left, y1 - bottom, x1 - left)
     elif rotation == 180:
-        columns = (right - x[:, 1], y[:, 0] - bottom, right - x[:, 0], y[:, 1] - bottom)
+        columns = (right - x1, y0 - bottom, right - x0, y1 - bottom)
     elif rotation == 270:
-        columns = (top - y[:, 1], right - x[:, 1], top - y[:, 0], right - x[:, 0])
+        columns = (top - y1, right - x1, top - y0, right - x0)
     else:
-        columns = (x[:, 0] - left, top - y[:, 1], x[:, 1] - left, top - y[:, 0])
+        columns = (x0 - left, top - y1, x1 - left, top - y0)
     return np.stack(columns, axis=1)
