@@ -23,7 +23,7 @@ class HistoryList(QWidget):
     def __init__(self, library: Library, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._library = library
-        self.setMinimumWidth(170)
+        self.setMinimumWidth(205)
         self.setMaximumWidth(280)
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Conversations"))

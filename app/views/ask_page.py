@@ -14,7 +14,7 @@ from app.views.ask_conversation import ConversationView
 from app.views.ask_flow import AskFlow
 from app.views.ask_history import HistoryList
 from app.views.ask_question import Question
-from app.views.why_panel import WhyPanel
+from app.views.why_beside import WhyBeside
 from app.widgets.answer_announce import announce
 from app.widgets.answer_box import QuestionBox
 from app.widgets.answer_parts import mode_text
@@ -24,7 +24,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.hit_filters import FilterBar
 from app.widgets.page import Page
 from core.base.errors import KnownError
-from core.base.types import Answer, Citation, Filters, Query, SearchResult, Span
+from core.base.types import Answer, Citation, Query, SearchResult, Span
 
 WIDEST = 860  # a line of an answer stays readable
 NARROW = 900  # below this width the reason takes the place of the list of conversations
@@ -37,7 +37,6 @@ class AskPage(Page):
         self._conversation: int | None = None
         self._flow = AskFlow(context.engine, self)
         self._build()
-        self._lay_out()
         self.setFocusProxy(self.box.field)
         self._connect()
         self.history.load()
@@ -60,8 +59,8 @@ class AskPage(Page):
         if self._flow.busy:
             self._flow.stop()
             return True
-        if self.why.isVisible():
-            self._close_why()
+        if self.why.is_open:
+            self.why.close()
             return True
         return False
 
@@ -72,48 +71,45 @@ class AskPage(Page):
     # layout
 
     def _build(self) -> None:
-        self.history = HistoryList(self.context.library)
-        self.conversation = ConversationView()
-        self.filters = FilterBar(self.context.library.facets)
-        self.box = QuestionBox()
-        self.why = WhyPanel(self.context)
-        self.why.hide()
+        self._split = QSplitter(Qt.Orientation.Horizontal, self)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(10)
+        self._split.setStyleSheet("QSplitter::handle { background: transparent; }")  # cards tell the areas apart
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(16, 20, 16, 16)
+        outer.addWidget(self._split)
+        self.history = HistoryList(self.context.library, self._split)
+        self._middle = QWidget(self._split)
+        self._split.setStretchFactor(1, 1)
+        self.why = WhyBeside(self.context, self._split)
+        inner = QWidget(self._middle)
+        inner.setMaximumWidth(WIDEST)
+        centred = QHBoxLayout(self._middle)
+        centred.setContentsMargins(8, 0, 8, 0)
+        centred.addWidget(inner, 1)
+        self._build_inner(inner)
+
+    def _build_inner(self, inner: QWidget) -> None:
+        self._stack = QStackedWidget(inner)
+        self.conversation = ConversationView(self._stack)
+        self.filters = FilterBar(self.context.library.facets, inner)
+        self.box = QuestionBox(inner)
         add = Button(tr("Add documents"), "primary", "folder-add", lambda: self.context.navigate("library", None))
         stays = tr("Add a folder first. It is read on this computer and stays on it.")
-        self.nothing_yet = EmptyState("library", tr("Nothing to ask yet"), stays, (add,))
+        self.nothing_yet = EmptyState("library", tr("Nothing to ask yet"), stays, (add,), self._stack)
         sources = tr(
             "Answers come from your documents only, with their sources. Follow-up questions know the conversation."
         )
-        self.start = EmptyState("ask", tr("Ask your documents"), sources)
-        self._stack = QStackedWidget()
+        self.start = EmptyState("ask", tr("Ask your documents"), sources, parent=self._stack)
+        self.start.text.setMinimumWidth(400)
         for page in (self.conversation, self.nothing_yet, self.start):
             self._stack.addWidget(page)
-
-    def _lay_out(self) -> None:
-        inner = QWidget()
-        inner.setMaximumWidth(WIDEST)
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
         column.addWidget(self._stack, 1)
         column.addWidget(self.filters)
         column.addWidget(self.box)
-        self._middle = QWidget()
-        centred = QHBoxLayout(self._middle)
-        centred.setContentsMargins(8, 0, 8, 0)
-        centred.addWidget(inner, 1)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setChildrenCollapsible(False)
-        self._split.setHandleWidth(10)
-        self._split.setStyleSheet(
-            "QSplitter::handle { background: transparent; }"
-        )  # the areas are told apart by their cards
-        for part in (self.history, self._middle, self.why):
-            self._split.addWidget(part)
-        self._split.setStretchFactor(1, 1)
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(16, 20, 16, 16)
-        outer.addWidget(self._split)
 
     def _connect(self) -> None:
         self.box.asked.connect(self.ask)
@@ -124,7 +120,7 @@ class AskPage(Page):
         self.conversation.opened.connect(self._open)
         self.conversation.why.connect(self._why)
         self.conversation.retry.connect(self._retry)
-        self.why.closed.connect(self._close_why)
+        self.why.changed.connect(self._fit)
         self._flow.found.connect(self._found)
         self._flow.drafted.connect(lambda answer: self.conversation.turns[-1].show_draft(answer))
         self._flow.token.connect(lambda token: self.conversation.turns[-1].add_token(token))
@@ -138,7 +134,7 @@ class AskPage(Page):
         self._fit()
 
     def _fit(self) -> None:
-        why = self.why.isVisibleTo(self)
+        why = self.why.is_open
         self.history.setVisible(self.width() >= (NARROW + 300 if why else NARROW - 200))
         self._middle.setVisible(not (why and self.width() < NARROWER))
 
@@ -223,15 +219,4 @@ class AskPage(Page):
         self.context.navigate("document", place)
 
     def _why(self, turn: TurnView, citation: Citation) -> None:
-        opened = not self.why.isVisible()
-        self.why.show()
-        self._fit()
-        if opened:
-            sizes = self._split.sizes()
-            self._split.setSizes([sizes[0], max(320, sum(sizes[1:]) - 380), 380])
-        self.why.ask(Query(turn.search_text, filters=Filters()), citation.passage_id)
-
-    def _close_why(self) -> None:
-        self.why.stop()
-        self.why.hide()
-        self._fit()
+        self.why.ask(Query(turn.search_text), citation.passage_id)

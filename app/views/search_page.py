@@ -13,7 +13,7 @@ from app.context import Context, Place
 from app.i18n import tr
 from app.views.ask_question import Question
 from app.views.search_results import SearchResults
-from app.views.why_panel import WhyPanel
+from app.views.why_beside import WhyBeside
 from app.widgets.hit_filters import FilterBar
 from app.widgets.page import Page
 from app.widgets.page_latest import Latest
@@ -52,8 +52,8 @@ class SearchPage(Page):
         self.box.selectAll()
 
     def escape(self) -> bool:
-        if self.why.isVisible():
-            self._close_why()
+        if self.why.is_open:
+            self.why.close()
             return True
         if not self.box.hasFocus():
             self.focus_search()
@@ -67,14 +67,30 @@ class SearchPage(Page):
     # layout
 
     def _build(self) -> None:
-        self.box = SearchBox(tr("Search your documents"), kind="hero", rest_ms=150)
+        self._split = QSplitter(Qt.Orientation.Horizontal, self)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(14)
+        self._split.setStyleSheet("QSplitter::handle { background: transparent; }")  # cards tell the areas apart
+        self._left = QWidget(self._split)
+        self._split.setStretchFactor(0, 1)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(24, 20, 24, 16)
+        outer.addWidget(self._split)
+        self._build_left()
+        self.why = WhyBeside(self.context, self._split)
+        self.why.changed.connect(self._fit)
+        self.why.closed.connect(lambda: self.results.list.setFocus(Qt.FocusReason.OtherFocusReason))
+        QShortcut(Qt.Key.Key_I | Qt.KeyboardModifier.ControlModifier, self, self._why_current)
+
+    def _build_left(self) -> None:
+        self.box = SearchBox(tr("Search your documents"), parent=self._left, kind="hero", rest_ms=150)
         self.box.setMaxLength(LONGEST)
         self.box.settled.connect(lambda _: self._search())
         self.box.returnPressed.connect(self._entered)
         self.box.installEventFilter(self)
-        self.filters = FilterBar(self.context.library.facets)
+        self.filters = FilterBar(self.context.library.facets, self._left)
         self.filters.changed.connect(lambda: self._search(again=True))
-        self.results = SearchResults(self.context)
+        self.results = SearchResults(self.context, self._left)
         self.results.list.opened.connect(self._open)
         self.results.list.why.connect(self._why)
         self.results.list.left.connect(self.focus_search)
@@ -83,33 +99,12 @@ class SearchPage(Page):
         self.results.ask.connect(self._ask)
         self.results.clear_filters.connect(lambda: self.filters.choose(Filters()))
         self.results.retry.connect(lambda: self._search(again=True))
-        self.why = WhyPanel(self.context)
-        self.why.closed.connect(self._close_why)
-        self.why.hide()
-        self._lay_out()
-        QShortcut(Qt.Key.Key_I | Qt.KeyboardModifier.ControlModifier, self, self._why_current)
-
-    def _lay_out(self) -> None:
-        left = QWidget()
-        column = QVBoxLayout(left)
+        column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         for part in (self.box, self.filters):
             column.addWidget(part)
         column.addWidget(self.results, 1)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setChildrenCollapsible(False)
-        self._split.setHandleWidth(14)
-        self._split.setStyleSheet(
-            "QSplitter::handle { background: transparent; }"
-        )  # the areas are told apart by their cards
-        self._split.addWidget(left)
-        self._split.addWidget(self.why)
-        self._split.setStretchFactor(0, 1)
-        self._left = left
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(24, 20, 24, 16)
-        outer.addWidget(self._split)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -117,7 +112,7 @@ class SearchPage(Page):
 
     def _fit(self) -> None:
         """On a narrow page the reason takes the place of the results."""
-        self._left.setVisible(not (self.why.isVisibleTo(self) and self.width() < NARROW))
+        self._left.setVisible(not (self.why.is_open and self.width() < NARROW))
 
     # searching
 
@@ -144,7 +139,7 @@ class SearchPage(Page):
     def _show(self, result: SearchResult) -> None:
         self.filters.show_removed(result.filtered_out)
         self.results.show_result(result, more=len(result.hits) >= self._query.k)
-        if self.why.isVisibleTo(self):
+        if self.why.is_open:
             self._refresh_why()
 
     def _fail(self, error: Any) -> None:
@@ -178,11 +173,6 @@ class SearchPage(Page):
         self.context.navigate("ask", Question(self._query.text, self._query.filters))
 
     def _why(self, hit: Hit) -> None:
-        self.why.show()
-        self._fit()
-        if self._left.isVisibleTo(self):
-            width = self._split.width()
-            self._split.setSizes([width - max(340, width * 2 // 5), max(340, width * 2 // 5)])
         self.why.ask(self._query, hit.passage.id)
 
     def _refresh_why(self) -> None:
@@ -190,7 +180,7 @@ class SearchPage(Page):
         if self.results.list.hits:
             self._why_current()
         else:
-            self._close_why()
+            self.why.close()
 
     def _why_current(self) -> None:
         hit = self.results.list.current_hit() or next(iter(self.results.list.hits), None)
@@ -199,14 +189,8 @@ class SearchPage(Page):
 
     def _follow(self, hit: Hit) -> None:
         """While the reason is open, it is that of the hit under the cursor."""
-        if self.why.isVisible():
+        if self.why.is_open:
             self.why.ask(self._query, hit.passage.id)
-
-    def _close_why(self) -> None:
-        self.why.stop()
-        self.why.hide()
-        self._fit()
-        self.results.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Down in the box goes into the list."""

@@ -29,68 +29,65 @@ class SearchResults(QWidget):
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.list = HitList()
-        self.banner = Banner()
+        self.banner = Banner(self)
         self.banner.acted.connect(self.retry)
-        self.count = ElidedLabel("", "small", mode=Qt.TextElideMode.ElideRight)
-        self.busy = Busy(tr("Searching…"), delay_ms=300)
-        self._more = Button(tr("Show more"), "link", "", self.more.emit)
-        self._why = Button(tr("Why?"), "ghost", "why", self._ask_why)
-        self._ask = Button(tr("Ask about these"), "secondary", "ask", self.ask.emit)
-        to_library = Button(tr("Add documents"), "primary", "folder-add", lambda: context.navigate("library", None))
-        self.nothing_yet = EmptyState(
-            "library",
-            tr("Nothing to search yet"),
-            tr("Add a folder first. It is read on this computer and stays on it."),
-            (to_library,),
-        )
-        self.start = EmptyState(
-            "search",
-            tr("Search by words or by meaning"),
-            tr("A few words or a whole question. Arrow keys move, Enter opens a document, Ctrl+I says why it matched."),
-        )
-        self._clear = Button(tr("Clear filters"), "secondary", "", self.clear_filters.emit)
-        self._ask_anyway = Button(tr("Ask it as a question"), "secondary", "ask", self.ask.emit)
-        self.no_hits = EmptyState("search", tr("No passage matches"), "", (self._clear, self._ask_anyway))
-        self.blank = self._waiting()
-        for state in (self.nothing_yet, self.start, self.no_hits):
-            state.text.setMinimumWidth(400)
-        self._stack = QStackedWidget()
-        for page in (self.blank, self._hits(), self.nothing_yet, self.start, self.no_hits):
-            self._stack.addWidget(page)
+        self._stack = QStackedWidget(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
         column.addWidget(self.banner)
         column.addWidget(self._stack, 1)
+        self._build_waiting()
+        self._build_hits()
+        self._build_states(context)
+        for page in (self.blank, self._page, self.nothing_yet, self.start, self.no_hits):
+            self._stack.addWidget(page)
 
     @property
     def shown(self) -> QWidget | None:
         """The state that is shown: `blank`, `results`, `nothing_yet`, `start` or `no_hits`."""
         return self._stack.currentWidget()
 
-    def _hits(self) -> QWidget:
-        self.results = Card(padding=1, spacing=0)
+    def _build_waiting(self) -> None:
+        """Nothing was found before, and the answer is not here yet."""
+        self.blank = QWidget(self._stack)
+        self.first_busy = Busy(tr("Searching…"), self.blank, delay_ms=300)
+        column = QVBoxLayout(self.blank)
+        column.addLayout(row(None, self.first_busy, None))
+        column.addStretch(1)
+
+    def _build_hits(self) -> None:
+        self._page = QWidget(self._stack)
+        self.results = Card(self._page, padding=1, spacing=0)
+        self.list = HitList(self.results)
         self.results.body.addWidget(self.list, 1)
-        page = QWidget()
-        column = QVBoxLayout(page)
+        self.count = ElidedLabel("", "small", self._page, mode=Qt.TextElideMode.ElideRight)
+        self.busy = Busy(tr("Searching…"), self._page, delay_ms=300)
+        self._more = Button(tr("Show more"), "link", "", self.more.emit, self._page)
+        self._why = Button(tr("Why?"), "ghost", "why", self._ask_why, self._page)
+        self._ask = Button(tr("Ask about these"), "secondary", "ask", self.ask.emit, self._page)
+        column = QVBoxLayout(self._page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.results, 1)
         line = row(self.count, self.busy, self._more, self._why, self._ask)
         line.setStretch(0, 1)
         column.addLayout(line)
-        self._page = page
-        return page
 
-    def _waiting(self) -> QWidget:
-        """Nothing was found before, and the answer is not here yet."""
-        self.first_busy = Busy(tr("Searching…"), delay_ms=300)
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.addLayout(row(None, self.first_busy, None))
-        column.addStretch(1)
-        return page
+    def _build_states(self, context: Context) -> None:
+        to_library = Button(tr("Add documents"), "primary", "folder-add", lambda: context.navigate("library", None))
+        stays = tr("Add a folder first. It is read on this computer and stays on it.")
+        self.nothing_yet = EmptyState("library", tr("Nothing to search yet"), stays, (to_library,), self._stack)
+        keys = tr(
+            "A few words or a whole question. Arrow keys move, Enter opens a document, Ctrl+I says why it matched."
+        )
+        self.start = EmptyState("search", tr("Search by words or by meaning"), keys, parent=self._stack)
+        self._clear = Button(tr("Clear filters"), "secondary", "", self.clear_filters.emit)
+        self._ask_anyway = Button(tr("Ask it as a question"), "secondary", "ask", self.ask.emit)
+        actions = (self._clear, self._ask_anyway)
+        self.no_hits = EmptyState("search", tr("No passage matches"), "", actions, self._stack)
+        for state in (self.nothing_yet, self.start, self.no_hits):
+            state.text.setMinimumWidth(400)
 
     def _rest(self) -> None:
         self.busy.stop()

@@ -85,7 +85,8 @@ class Viewer(QWidget):
         """Every mark that is loaded."""
         if self.shows_pages():
             return [MarkedRect(page, rect) for page, rect in self.pdf.marked_rects()]
-        return [MarkedRect(None, rect) for rect in self.text.marked_rects()]
+        in_text = self.text.marked_rects() if self._stack.currentWidget() is self.text else []
+        return [MarkedRect(None, rect) for rect in in_text]
 
     # what can be done
 
@@ -107,6 +108,8 @@ class Viewer(QWidget):
         """Let go of the document and of what is in flight for it."""
         self._loader.stop()
         self.pdf.close_document()
+        self.text.show_text("", (), ())
+        self._stack.setCurrentWidget(self._blank)
         self._busy.stop()
         self._place, self._stored = Place(0), None
 

@@ -127,7 +127,7 @@ class AnswerText(QTextBrowser):
 
 def _paragraph() -> QTextBlockFormat:
     look = QTextBlockFormat()
-    look.setLineHeight(140.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+    look.setLineHeight(128.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
     look.setBottomMargin(6.0)
     return look
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from app.widgets.hit_delegate import HitDelegate
@@ -27,7 +27,6 @@ class HitList(QListView):
         self._delegate = HitDelegate(self)
         self.setModel(self._model)
         self.setItemDelegate(self._delegate)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setMouseTracking(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -65,6 +64,12 @@ class HitList(QListView):
         super().currentChanged(current, previous)
         if current.isValid():
             self.scrollTo(current)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Rows are as tall as their snippets, so that another width means other heights."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         hit, key = self.current_hit(), event.key()

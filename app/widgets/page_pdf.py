@@ -90,8 +90,10 @@ class PdfView(QAbstractScrollArea):
         self._sizes.start(VIEW, "sizes", {"document_id": document_id})
 
     def close_document(self) -> None:
+        """Let go of pictures, sizes and what is in flight."""
         self._sizes.drop()
-        self._pictures.stop()
+        self._pictures.open(0, ())
+        self._strip = PageStrip(zoom=self._strip.zoom)
         self._document = 0
 
     def go_to(self, page: int) -> None:

@@ -72,10 +72,10 @@ def test_only_the_cited_are_listed_and_each_says_why(page: AskPage, desk: Desk, 
     turn.sources.rows[0].open()
     assert isinstance(desk.visits[-1][1], Place)
     turn.sources.rows[0].ask_why()
-    qtbot.waitUntil(lambda: page.why.explanation is not None, timeout=15_000)
-    assert page.why.explanation.passage.id == turn.sources.rows[0].citation.passage_id
+    qtbot.waitUntil(lambda: page.why.panel.explanation is not None, timeout=15_000)
+    assert page.why.panel.explanation.passage.id == turn.sources.rows[0].citation.passage_id
     assert page.escape()
-    assert not page.why.isVisible()
+    assert not page.why.is_open
 
 
 def test_unsupported_sentences_are_left_out_and_can_be_seen(page: AskPage, qtbot: QtBot) -> None:

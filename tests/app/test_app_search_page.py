@@ -143,20 +143,20 @@ def test_why_opens_follows_the_list_and_closes(page: SearchPage, qtbot: QtBot) -
     search(page, qtbot, "harbour dues")
     page.results.list.enter()
     QTest.keyClick(page.results.list, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: page.why.explanation is not None, timeout=5000)
-    assert page.why.explanation.passage == page.results.list.hits[0].passage
+    qtbot.waitUntil(lambda: page.why.panel.explanation is not None, timeout=5000)
+    assert page.why.panel.explanation.passage == page.results.list.hits[0].passage
     QTest.keyClick(page.results.list, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: page.why.explanation.passage == page.results.list.hits[1].passage, timeout=5000)
+    qtbot.waitUntil(lambda: page.why.panel.explanation.passage == page.results.list.hits[1].passage, timeout=5000)
     assert page.escape()
-    assert not page.why.isVisible()
+    assert not page.why.is_open
 
 
 def test_narrow_page_shows_the_reason_instead_of_the_list(page: SearchPage, qtbot: QtBot) -> None:
     search(page, qtbot, "harbour dues")
     page.resize(600, 600)
     page._why_current()
-    qtbot.waitUntil(lambda: page.why.explanation is not None, timeout=5000)
-    assert page.why.width() > 500
+    qtbot.waitUntil(lambda: page.why.panel.explanation is not None, timeout=5000)
+    assert page.why.panel.width() > 500
     page.escape()
     assert page.results.list.isVisible()
 

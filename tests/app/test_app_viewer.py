@@ -209,8 +209,8 @@ def test_names_are_there_with_everything_open(desk: Desk, qtbot: QtBot) -> None:
     page.ask("What are the harbour dues? invent")
     qtbot.waitUntil(lambda: not page._flow.busy, timeout=15_000)
     page.conversation.turns[0].sources.rows[0].ask_why()
-    qtbot.waitUntil(lambda: page.why.explanation is not None, timeout=15_000)
-    assert len(page.why.details.rows) > 5
+    qtbot.waitUntil(lambda: page.why.panel.explanation is not None, timeout=15_000)
+    assert len(page.why.panel.details.rows) > 5
     assert nameless(page) == []
 
 
