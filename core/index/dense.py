@@ -10,7 +10,7 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from core.base.errors import KnownError, from_os_error
+from core.base.errors import from_os_error
 from core.base.files import atomic_file
 from core.index.generation import damaged
 
@@ -96,12 +96,3 @@ def _parameters(mask: Mask, allowed: int) -> faiss.SearchParameters | None:
     bits = np.packbits(mask, bitorder="little")
     # the Python layer of FAISS takes arrays and keywords that its type stubs do not know
     return faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bits))  # type: ignore[call-arg,arg-type]
-
-
-def checked(path: Path, passages: int, dimension: int) -> KnownError | None:
-    """What is wrong with the file, None when it can be used."""
-    try:
-        DenseFile(path, passages, dimension)
-    except KnownError as error:
-        return error
-    return None

@@ -1,0 +1,65 @@
+"""The dense channel of a snapshot: exact nearest neighbours over the files of its segments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.types import Generation
+from core.index.dense import DenseFile, Floats, Mask, Ordinals
+from core.index.members import Members
+
+Scores = npt.NDArray[np.float64]
+
+_TIE = 1e-5  # FAISS sums in 32 bits: what is this close to the last candidate is scored again exactly
+
+
+class Nearest:
+    """Opens a file when it is first needed. All methods raise IndexDamaged when one cannot be used."""
+
+    def __init__(self, library: Path, made: Generation, members: Members) -> None:
+        self._library, self._made, self._members = library, made, members
+        self._files: dict[int, DenseFile] = {}
+
+    def close(self) -> None:
+        self._files.clear()
+
+    def candidates(self, vector: Floats, k: int, mask: Mask) -> Ordinals:
+        """At least the `k` nearest: all whose 32-bit score is not clearly below the k-th."""
+        if k < 1:
+            return np.empty(0, np.int64)
+        tops = [(n, a, b, self._file(n).top(vector, k, mask[a:b])) for n, a, b in self._members.segments()]
+        scores = np.concatenate([np.empty(0, np.float32), *(top.scores for *_, top in tops)])
+        if len(scores) == 0:
+            return np.empty(0, np.int64)
+        threshold = float(np.sort(scores)[-min(k, len(scores))]) - _TIE
+        found = []
+        for number, first, end, top in tops:
+            ordinals = top.ordinals[top.scores > threshold]
+            if not top.complete and len(ordinals) == len(top.ordinals):  # more may be as near as the last one
+                ordinals = self._file(number).at_least(vector, threshold, mask[first:end])
+            found.append(first + ordinals)
+        return np.concatenate(found)
+
+    def scores(self, vector: Floats, ordinals: Ordinals) -> Scores:
+        """Inner products, row by row in 64 bits: the same number whatever else is scored with it."""
+        if len(ordinals) == 0:
+            return np.empty(0)
+        return (self.rows(ordinals).astype(np.float64) * vector.astype(np.float64)).sum(axis=1)
+
+    def rows(self, ordinals: Ordinals) -> Floats:
+        """The vectors [len(ordinals), D]."""
+        found = np.empty((len(ordinals), self._made.dimension), np.float32)
+        for number, first, end in self._members.segments():
+            inside = (ordinals >= first) & (ordinals < end)
+            if inside.any():
+                found[inside] = self._file(number).rows(ordinals[inside] - first)
+        return found
+
+    def _file(self, number: int) -> DenseFile:
+        if number not in self._files:
+            file = self._made.segments[number]
+            self._files[number] = DenseFile(self._library / file.dense_path, file.passages, self._made.dimension)
+        return self._files[number]
