@@ -37,4 +37,4 @@ def plan(passages: int, vectors: int, dimension: int) -> SaeConfig:
     """
     k = 8 if passages < 1_000 else 16 if passages < 10_000 else 32
     latents = int(np.clip(vectors * k // 60, 2 * k, min(8 * dimension, 2_048 if k < 32 else 4_096)))
-    return SaeConfig(latents=latents, k=k, steps=int(np.clip(vectors // 25, 100, 300)), batch=min(256, vectors))
+    return SaeConfig(latents=latents, k=k, steps=int(np.clip(vectors // 12, 120, 350)), batch=min(256, vectors))
