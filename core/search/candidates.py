@@ -14,7 +14,7 @@ from core.index.snapshot import Ids, Scores, Snapshot
 from core.search import fuse
 from core.text.analyze import QueryTerm
 
-DEPTH = 200  # candidates of each channel (METHODS F measured the union of the top 200)
+DEPTH = 200  # candidates of each channel
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,19 @@ from pathlib import Path
 import numpy as np
 
 from core.base.errors import BadQuery, IndexDamaged
-from core.base.types import BM25, DENSE, Filters, Hit, Passage, Query, ScorePart, SearchResult, TermMatch, Turn
+from core.base.types import BM25, DENSE, Filters, Passage, Query, ScorePart, SearchResult, TermMatch, Turn
 from core.encode.encoder import QUERY, Encoder
 from core.index.dense import Floats
 from core.index.snapshot import Snapshot
 from core.search import filters as filtering
-from core.search import fuse, marks, words
+from core.search import fuse, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
+from core.search.hits import hits as make_hits
+from core.search.hits import parts as parts_of
+from core.search.hits import term_matches
 from core.search.standalone import standalone
 from core.store.database import known_errors
 from core.text.analyze import query_terms
-from core.text.snippets import window
 
 CHANNELS = (BM25, DENSE)
 MOST_LANGUAGES = 8
@@ -124,7 +126,7 @@ class Searcher:
             notices.append(_DAMAGED)
             ranking = rank(snapshot, replace(prepared, vector=None), (BM25,), depth, allowed)
         clock.lap("rank")
-        hits = _hits(snapshot, ranking, prepared, query.k)
+        hits = make_hits(snapshot, ranking, prepared, query.k)
         clock.lap("fetch")
         notice = " ".join(notices)
         return SearchResult(query, hits, snapshot.generation.number, clock.laps(), ranking.filtered_out, notice)
@@ -161,14 +163,14 @@ class Searcher:
         channels = _usable(query, prepared)
         allowed = filtering.allowed(snapshot.db, query.filters)
         ranking = rank(snapshot, prepared, channels, max(DEPTH, query.k), allowed)
-        parts = _parts(ranking, scores_of(snapshot, prepared, channels, passage_id), passage_id)
+        parts = parts_of(ranking, scores_of(snapshot, prepared, channels, passage_id), passage_id)
         passage = snapshot.passages([passage_id])[passage_id]
         vector, dense_score = None, 0.0
         if prepared.vector is not None:
             vector = snapshot.vector(passage_id)
             dense_score = float(snapshot.dense_scores(prepared.vector, np.array([passage_id]))[0])
         score = fuse.total([part.contribution for part in parts])
-        terms = _term_matches(snapshot, prepared, passage)
+        terms = term_matches(snapshot, prepared, passage)
         return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score)
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
@@ -214,40 +216,3 @@ def _usable(query: Query, prepared: Prepared) -> tuple[str, ...]:
     """The query's channels that can be scored; words alone when none of them can."""
     channels = tuple(c for c in dict.fromkeys(query.channels) if c != DENSE or prepared.vector is not None)
     return channels or (BM25,)
-
-
-def _hits(snapshot: Snapshot, ranking: Ranking, prepared: Prepared, k: int) -> tuple[Hit, ...]:
-    ids = ranking.ids[: max(k, 0)].tolist()
-    found = snapshot.passages(ids)
-    hits: list[Hit] = []
-    for place, passage_id in enumerate(ids):
-        passage = found.get(passage_id)
-        if passage is None:  # deleted since the snapshot was opened
-            continue
-        parts = _parts(ranking, {c: float(s[place]) for c, s in ranking.scores.items()}, passage_id)
-        spans = marks.matched_spans(passage, prepared.terms)
-        score = fuse.total([part.contribution for part in parts])
-        hits.append(Hit(len(hits) + 1, passage, score, parts, spans, window(passage.text, spans)))
-    return tuple(hits)
-
-
-def _parts(ranking: Ranking, scores: dict[str, float], passage_id: int) -> tuple[ScorePart, ...]:
-    return tuple(
-        ScorePart(channel, score, ranking.ranks[channel].get(passage_id), ranking.scales[channel].weight, part)
-        for (channel, score), part in zip(
-            scores.items(), fuse.contributions(scores, ranking.scales).values(), strict=True
-        )
-    )
-
-
-def _term_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
-    """The query words that the passage is found by: in its text, or in its title and headings (no spans)."""
-    ordinal = int(snapshot.ordinals(np.array([passage.id]))[0])
-    spans = marks.term_spans(passage, prepared.terms)
-    found = []
-    for word, places in zip(prepared.terms, spans, strict=True):
-        ordinals, weights = snapshot.term_scores(BM25, word)
-        at = int(np.searchsorted(ordinals, ordinal))
-        if at < len(ordinals) and ordinals[at] == ordinal:
-            found.append(TermMatch(word.text, float(weights[at]), places))
-    return tuple(sorted(found, key=lambda match: -match.weight))

@@ -1,0 +1,50 @@
+"""From a ranking to what is shown: hits with their parts, marked words and snippets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.base.types import BM25, Hit, Passage, ScorePart, TermMatch
+from core.index.snapshot import Snapshot
+from core.search import fuse, marks
+from core.search.candidates import Prepared, Ranking
+from core.text.snippets import window
+
+
+def hits(snapshot: Snapshot, ranking: Ranking, prepared: Prepared, k: int) -> tuple[Hit, ...]:
+    """The first `k` of a ranking; passages deleted since the snapshot was opened are left out."""
+    ids = ranking.ids[: max(k, 0)].tolist()
+    found = snapshot.passages(ids)
+    made: list[Hit] = []
+    for place, passage_id in enumerate(ids):
+        passage = found.get(passage_id)
+        if passage is None:
+            continue
+        by_channel = parts(ranking, {c: float(s[place]) for c, s in ranking.scores.items()}, passage_id)
+        spans = marks.matched_spans(passage, prepared.terms)
+        score = fuse.total([part.contribution for part in by_channel])
+        made.append(Hit(len(made) + 1, passage, score, by_channel, spans, window(passage.text, spans)))
+    return tuple(made)
+
+
+def parts(ranking: Ranking, scores: dict[str, float], passage_id: int) -> tuple[ScorePart, ...]:
+    """What each channel adds to the score of a passage with these raw `scores`."""
+    return tuple(
+        ScorePart(channel, score, ranking.ranks[channel].get(passage_id), ranking.scales[channel].weight, part)
+        for (channel, score), part in zip(
+            scores.items(), fuse.contributions(scores, ranking.scales).values(), strict=True
+        )
+    )
+
+
+def term_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
+    """The query words that the passage is found by: in its text, or in its title and headings (no spans)."""
+    ordinal = int(snapshot.ordinals(np.array([passage.id]))[0])
+    spans = marks.term_spans(passage, prepared.terms)
+    found = []
+    for word, places in zip(prepared.terms, spans, strict=True):
+        ordinals, weights = snapshot.term_scores(BM25, word)
+        at = int(np.searchsorted(ordinals, ordinal))
+        if at < len(ordinals) and ordinals[at] == ordinal:
+            found.append(TermMatch(word.text, float(weights[at]), places))
+    return tuple(sorted(found, key=lambda match: -match.weight))
