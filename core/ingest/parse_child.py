@@ -102,7 +102,10 @@ else:
 
     def peak_bytes() -> int:
         """The most memory this process has held."""
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        if sys.platform.startswith("linux"):  # where `ru_maxrss` begins with what the parent held when it forked
+            with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+                return next((int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:")), 0)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     class _Guard:
         """Limits of the operating system on this process."""

@@ -188,6 +188,13 @@ def test_one_child_reads_many_files_and_ends_with_the_sandbox(tmp_path: Path) ->
     assert not child.is_running()
 
 
+def test_large_parent_does_not_wear_out_its_children(sandbox: Sandbox, tmp_path: Path) -> None:
+    ballast = b"x" * (500 << 20)
+    assert is_well(sandbox, tmp_path)
+    assert len(psutil.Process().children()) == 1
+    assert len(ballast) > 0
+
+
 def test_leaving_a_collection_early_does_no_harm(sandbox: Sandbox, tmp_path: Path) -> None:
     collection = tmp_path / "corpus.jsonl"
     collection.write_text("".join(f'{{"_id": "d{i}", "title": "", "text": "Text {i}"}}\n' for i in range(3000)))
