@@ -26,6 +26,9 @@ from core.text.sentences import split
 MAX_PASSAGES = 6  # what follows them answers too rarely for the time it costs
 MAX_SENTENCES = 40
 _LONGEST_QUESTION = 2000  # characters
+_NUMBERS = 1.5  # how much more a number weighs than a word as rare
+_TYPED = 2.0  # how much more the words of a follow-up weigh than those it takes from the conversation
+_SAID = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +46,19 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sentences [S] with their unit vectors [S, D] and the question's unit vector [D]."""
+    """Sentences [S] with their unit vectors [S, D] and the question's unit vector [D].
+
+    `question` stands alone; `typed` is what the person wrote, which differs in a follow-up; what the answers before
+    it (`earlier`) said is known and no news.
+    """
 
     question: str
+    typed: str
     hits: tuple[Hit, ...]
     sentences: tuple[Sentence, ...]
     vectors: NDArray[np.float32]
     question_vector: NDArray[np.float32]
+    earlier: tuple[str, ...] = ()  # answers given before
 
     @cached_property
     def cosines(self) -> NDArray[np.float32]:
@@ -58,12 +67,28 @@ class Evidence:
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(sentence.passage.language for sentence in self.sentences))
+        return tuple(dict.fromkeys(self.languages_by_sentence))
+
+    @cached_property
+    def languages_by_sentence(self) -> tuple[str, ...]:
+        return tuple(sentence.passage.language for sentence in self.sentences)
 
     @cached_property
     def question_words(self) -> dict[str, frozenset[str]]:
         """Content terms of the question as each language of the passages analyses it."""
         return {language: content_words(self.question, language) for language in self.languages}
+
+    @cached_property
+    def typed_words(self) -> frozenset[str]:
+        """Content terms of what the person wrote, in a follow-up; empty otherwise."""
+        if self.typed == self.question:
+            return frozenset()
+        return frozenset().union(*(content_words(self.typed, language) for language in self.languages))
+
+    def was_said(self, sentence: Sentence) -> bool:
+        """Did an answer before this question say (nearly) all that the sentence says?"""
+        words = frozenset().union(*(content_words(text, sentence.passage.language) for text in self.earlier))
+        return bool(sentence.words) and len(sentence.words & words) >= _SAID * len(sentence.words)
 
     @cached_property
     def passage_words(self) -> dict[int, frozenset[str]]:
@@ -78,7 +103,8 @@ class Evidence:
         """Rarity of a term among the sentences at hand (the idf of BM25): 0 is everywhere."""
         count, total = self._counts[word], len(self.sentences)
         rarity = math.log(1.0 + (total - count + 0.5) / (count + 0.5))
-        return rarity * (1.5 if any(c.isdigit() for c in word) else 1.0)
+        number = _NUMBERS if any(c.isdigit() for c in word) else 1.0
+        return rarity * number * (_TYPED if word in self.typed_words else 1.0)
 
     def coverage(self, wanted: Iterable[str], given: frozenset[str]) -> float:
         """Share of the weight of `wanted` that stands in `given`, 0 to 1; 0 when nothing is wanted."""
@@ -97,14 +123,23 @@ def content_words(text: str, language: str) -> frozenset[str]:
     return frozenset(t.text for t in terms(text, language) if not is_function_word(text[t.start : t.end], language))
 
 
-def gather(question: str, hits: Sequence[Hit], encoder: Encoder, control: Control) -> Evidence:
+def gather(
+    question: str,
+    hits: Sequence[Hit],
+    encoder: Encoder,
+    control: Control,
+    *,
+    typed: str = "",
+    earlier: Sequence[str] = (),
+) -> Evidence:
     """Cut the best passages into sentences and encode them with the question. Raises Cancelled."""
-    question = question[:_LONGEST_QUESTION]
+    question, typed = question[:_LONGEST_QUESTION], (typed or question)[:_LONGEST_QUESTION]
     best = tuple(hits[:MAX_PASSAGES])
     sentences = tuple(s for rank, hit in enumerate(best) for s in _sentences(hit.passage, rank))[:MAX_SENTENCES]
     vectors = encoder.encode([s.text for s in sentences], control=control)
-    vector = encoder.encode([question], kind="query", control=control)[0]
-    return Evidence(question, best, sentences, vectors.reshape(len(sentences), -1), vector)
+    asked = encoder.encode(list(dict.fromkeys((question, typed))), kind="query", control=control).mean(axis=0)
+    vector = asked / max(float(np.linalg.norm(asked)), 1e-9)
+    return Evidence(question, typed, best, sentences, vectors.reshape(len(sentences), -1), vector, tuple(earlier))
 
 
 def _sentences(passage: Passage, rank: int) -> list[Sentence]:

@@ -2,7 +2,8 @@
 
 A sentence is scored by meaning (cosine with the question, its own and that of the two sentences around it), by the
 question's rare words (in it, and in what surrounds it: pronouns hide the subject), by whether it holds the kind of
-thing asked for, and by how well its passage ranks. The weights are fitted (see tests/benchmarks/bench_answers.py).
+thing asked for, and by how well its passage ranks. What is itself a question, or was said in the answer before, is
+held back. The weights are fitted (see tests/benchmarks/bench_answers.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from core.answer.question import wanted
 from core.answer.scale import Scale
 
 FloatArray = NDArray[np.float64]
-FEATURES = ("cosine", "around", "words", "context", "kind", "passage", "question")
+FEATURES = ("cosine", "around", "words", "context", "kind", "passage", "stale")
 WEIGHTS = np.array([2.5, 1.3, 5.0, 2.6, 1.4, 2.3, -2.0])
 MOST = 3  # sentences
 NEAR = 1.0  # a further sentence must score within this of the best
@@ -29,9 +30,9 @@ SAME = 0.8  # share of common words from which two sentences count as duplicates
 
 def features(evidence: Evidence, scale: Scale) -> FloatArray:
     """[S, F] in the order of `FEATURES`, each about 0 to 1."""
-    cosines = scale(evidence.cosines).astype(float)
+    cosines = scale(evidence.cosines, evidence.languages_by_sentence).astype(float)
     around = _around(evidence.sentences, cosines)
-    kind = wanted(evidence.question)
+    kind = wanted(evidence.typed)
     rows = []
     for n, sentence in enumerate(evidence.sentences):
         language = sentence.passage.language
@@ -44,7 +45,7 @@ def features(evidence: Evidence, scale: Scale) -> FloatArray:
             evidence.coverage(asked, context),
             fits(kind, sentence.text, evidence.question, language),
             1.0 / (1.0 + sentence.rank),
-            float(sentence.text.rstrip().endswith(("?", "？"))),
+            float(sentence.text.rstrip().endswith(("?", "？")) or evidence.was_said(sentence)),
         ))  # fmt: skip
     return np.array(rows, dtype=float).reshape(-1, len(FEATURES))
 

@@ -58,6 +58,7 @@ _MONTHS = (
 )  # fmt: skip
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _EAST_ASIAN_MONTH = re.compile(r"(\d{1,2})[月월]")
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
 _NEAR_DIGIT = 2  # a month is a month only this many words from a number: "may" and "mars" are words too
 
 _NEGATION_WORDS = (
@@ -119,6 +120,20 @@ def _months(words: list[str]) -> set[str]:
         for n, word in enumerate(words)
         if word in _month() and any(0 <= n + d < len(words) and words[n + d][:1].isdigit() for d in near)
     }
+
+
+def quantities(text: str) -> frozenset[str]:
+    """The numbers of `text` that do not stand in a date and are no year."""
+    plain = _date().sub(" ", unicodedata.normalize("NFKC", text.translate(_FRACTIONS)))
+    return frozenset(n for n in numbers(plain) if not _YEAR.fullmatch(n) and not n.startswith("month"))
+
+
+@cache
+def _date() -> re.Pattern[str]:
+    month = "|".join(sorted(_month(), key=len, reverse=True))
+    day = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
+    written = rf"\b(?:{day}\s+(?:de\s+)?(?:{month})\b\.?|(?:{month})\b\.?\s+{day}(?!\d))(?:,?\s+(?:de\s+)?\d{{4}})?"
+    return re.compile(rf"{_ISO_DATE.pattern}|{written}|\d{{1,4}}[年月日]", re.IGNORECASE)
 
 
 def names(text: str, language: str) -> frozenset[str]:

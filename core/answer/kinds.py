@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.answer.facts import folded_words, names, numbers
+from core.answer.facts import folded_words, names, numbers, quantities
 from core.answer.question import Wanted
 
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
@@ -35,10 +35,13 @@ _CASELESS = frozenset({"ja", "zh", "ko", "ar", "he", "hi", "th", "fa"})
 def fits(wanted: Wanted, sentence: str, question: str, language: str) -> float:
     """1.0 when `sentence` holds the wanted kind of thing and the question does not hold it already, else 0.0.
 
-    0.5 where it cannot be told: any kind is wanted, or names carry no capitals in this script.
+    0.5 where it cannot be told: any kind is wanted, or names carry no capitals in this script. A date counts little
+    where a number is wanted, a bare number where a time is.
     """
     if wanted is Wanted.NUMBER:
-        return float(bool(numbers(sentence) - numbers(question)))
+        if quantities(sentence) - numbers(question):
+            return 1.0
+        return 0.4 * bool(numbers(sentence) - numbers(question))
     if wanted is Wanted.TIME:
         return _time(sentence, question)
     if wanted is Wanted.REASON:

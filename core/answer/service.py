@@ -11,7 +11,7 @@ from core.answer import abstain, extractive, phrases
 from core.answer.backend import Backend
 from core.answer.citations import Citer
 from core.answer.evidence import Evidence, gather
-from core.answer.scale import Scale, measure
+from core.answer.scale import Scale
 from core.answer.write import Draft, write
 from core.base.errors import BadQuery
 from core.base.events import Control
@@ -40,7 +40,7 @@ class Answerer:
 
     @cached_property
     def scale(self) -> Scale:
-        return measure(self.encoder)
+        return Scale(self.encoder)
 
     def answer(
         self,
@@ -67,7 +67,8 @@ class Answerer:
         asked = result.query.text.strip() or question
         if not any(hit.passage.text.strip() for hit in result.hits):
             return _abstained(question, result, phrases.say(phrases.NO_PASSAGES))
-        evidence = gather(asked, result.hits, self.encoder, control)
+        earlier = [turn.answer for turn in history] if asked != question else []
+        evidence = gather(asked, result.hits, self.encoder, control, typed=question, earlier=earlier)
         verdict = abstain.judge(evidence, self.scale)
         if not verdict.enough:
             return _abstained(question, result, _why_not(verdict))

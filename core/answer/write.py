@@ -103,7 +103,7 @@ def _check(
 ) -> list[tuple[AnswerSentence, tuple[int, ...]]]:
     """Each sentence with its support, its citations and its sources."""
     texts = [clean for text in texts if (clean := _OWN_CITATIONS.sub("", text).strip())]
-    cosines = scale(encoder.encode(texts, control=control) @ evidence.vectors.T)
+    cosines = scale(encoder.encode(texts, control=control) @ evidence.vectors.T, evidence.languages_by_sentence)
     citer, checked = Citer(), []
     for text, row in zip(texts, cosines, strict=True):
         alignment = align(text, row, evidence)
@@ -134,6 +134,6 @@ def _tells(text: str, evidence: Evidence, best: int) -> bool:
     quote = evidence.sentences[best]
     language = quote.passage.language
     news = content_words(text, language) - evidence.question_words[language]
-    kind = wanted(evidence.question)
+    kind = wanted(evidence.typed)
     held = fits(kind, text, evidence.question, language)
     return bool(news) and held >= fits(kind, quote.text, evidence.question, language)

@@ -7,13 +7,13 @@ import pytest
 from core.answer import grounding
 from core.answer.citations import Citer, align
 from core.answer.evidence import Evidence
-from core.answer.scale import measure
+from core.answer.scale import Scale
 from core.base.types import Passage, Support
 from core.encode.encoder import Encoder
 
 
 def judged(text: str, evidence: Evidence, encoder: Encoder) -> tuple[Support, list[str]]:
-    cosines = measure(encoder)(encoder.encode([text]) @ evidence.vectors.T)[0]
+    cosines = Scale(encoder)(encoder.encode([text]) @ evidence.vectors.T, evidence.languages_by_sentence)[0]
     alignment = align(text, cosines, evidence)
     return grounding.judge(text, alignment, evidence), [evidence.sentences[n].text for n in alignment.sources]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.answer.facts import contradicts, names, numbers
+from core.answer.facts import contradicts, names, numbers, quantities
 from core.answer.kinds import fits
 from core.answer.question import Wanted, wanted
 
@@ -76,3 +76,8 @@ def test_question_words_tell_the_kind_of_answer(question: str, kind: Wanted) -> 
 def test_a_number_of_the_question_is_not_the_answer() -> None:
     assert fits(Wanted.NUMBER, "In 2019 she sailed.", "How many passengers sailed in 2019?", "en") == 0.0
     assert fits(Wanted.NUMBER, "In 2019 she carried 240.", "How many passengers sailed in 2019?", "en") == 1.0
+
+
+def test_numbers_of_dates_are_no_quantities() -> None:
+    assert quantities("From 1 January 2025, on May 3rd and in 1998 it cost 95 crowns") == {"95"}
+    assert quantities("am 3. Mai 2024 kamen zwölf Gäste") == {"12"}
