@@ -76,9 +76,10 @@ def step(name: str, depends_on: str, work: Callable[[], None]) -> None:
 
 def make_venv() -> None:
     """A virtual environment of this Python; one that does not start is made anew."""
-    works = PYTHON.is_file() and call([PYTHON, "-c", "import sys, pip; assert sys.version_info >= (3, 11)"]) == 0
-    if works:
-        return
+    if PYTHON.is_file():
+        probe = [PYTHON, "-c", "import sys, pip; assert sys.version_info >= (3, 11)"]
+        if subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True).returncode == 0:
+            return
     say(f"making the environment {VENV} with Python {sys.version.split()[0]}")
     try:
         venv.EnvBuilder(with_pip=True, clear=True, symlinks=not WINDOWS).create(VENV)

@@ -3,9 +3,8 @@
     python tests/benchmarks/bench_encode.py DATASET_FOLDER [PASSAGES] [QUERIES] [ROUNDS]
 
 The rounds of all kinds alternate in one process; medians of CPU seconds (robust against other work on the machine)
-and of wall seconds are printed, with the ratio to fp32. Agreement with fp32, over all
-queries: mean Spearman correlation of the
-scores, mean overlap of the ten best.
+and of wall seconds are printed, with the ratio to fp32. Agreement with fp32, over all queries: mean Spearman
+correlation of the scores, mean overlap of the ten best.
 """
 
 from __future__ import annotations
