@@ -14,6 +14,7 @@ from core.base.events import Control
 from core.concepts.terms import Text, best_surface, candidates
 
 _PHRASE = 1.5  # how much a phrase is preferred to a word: it is rarer, and says more
+_CARRIES = 0.2  # weighted presence with which a term of a single strong text may name
 _VERBAL = 0.5  # English participles and adverbs seldom name a subject
 _VERBAL_ENDING = re.compile(r"[a-z]{2,}(?:ed|ly)$")
 
@@ -41,8 +42,10 @@ class Vocabulary:
             self._rows.append(self._read(text))
         self._words = list(self._ids)
         self._presence = np.zeros(len(self._words))
+        self._texts_with = np.zeros(len(self._words), np.int64)
         for ids, presence in self._rows:
             self._presence[ids] += presence
+            self._texts_with[ids] += 1
         self._presence /= max(1, len(texts))
 
     def _read(self, text: Text) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -66,13 +69,17 @@ class Vocabulary:
         return sum(folded in self._texts[row].text.casefold() for row in rows) >= min(2, len(rows))
 
     def ranked(self, rows: Sequence[int], weights: NDArray[np.float32], most: int = 60) -> list[Ranked]:
-        """The best terms of these texts by contrast; a term must stand in two and in a quarter of them at least."""
+        """The best terms of these texts by contrast.
+
+        A term must stand in two and in a quarter of them, or else carry the strongest one and stand elsewhere too.
+        """
         ids = np.concatenate([self._rows[row][0] for row in rows])
         parts = weights / weights.sum()
         presence = np.concatenate([w * self._rows[row][1] for row, w in zip(rows, parts, strict=True)])
         terms, where, texts = np.unique(ids, return_inverse=True, return_counts=True)
         share = np.bincount(where, presence)
         keep = texts >= min(len(rows), max(2, math.ceil(len(rows) / 4)))
+        keep |= (share >= _CARRIES) & (self._texts_with[terms] >= 2)
         terms, share = terms[keep], share[keep]
         scores = share * np.log(share / self._presence[terms])
         first = np.argsort(-scores, kind="stable")[: 2 * most]
