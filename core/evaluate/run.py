@@ -16,7 +16,6 @@ from core.evaluate import metrics
 from core.evaluate.datasets import Dataset
 from core.evaluate.throwaway import build
 from core.search.searcher import Searcher
-from core.store import passages
 
 CHANNELS = (BM25, DENSE, FUSED)
 DEPTH = 100
@@ -114,12 +113,13 @@ def _documents(searcher: Searcher, text: str, channels: tuple[str, ...], names: 
 def _names(dataset: Dataset, searcher: Searcher) -> dict[int, str]:
     """The data set's id of every passage's document, by passage id."""
     wanted = {document for judged in dataset.qrels.values() for document in judged}
-    snapshot = searcher.snapshot()
+    rows = searcher.snapshot().db.execute(
+        "SELECT p.id, d.path, d.external_id FROM document d JOIN passage p ON p.document_id = d.id"
+    )
     found = {}
-    for passage in passages.passages(snapshot.db, snapshot.ids().tolist()).values():
-        path = PurePath(passage.path)
-        options = (passage.external_id, path.name, path.stem)
-        found[passage.id] = next((o for o in options if o in wanted), passage.external_id or passage.path)
+    for passage, path, external_id in rows:
+        options = (external_id, PurePath(path).name, PurePath(path).stem)
+        found[passage] = next((o for o in options if o in wanted), external_id or path)
     if not wanted.intersection(found.values()):
         raise BadDataset(
             "None of the judged documents is in the library.",

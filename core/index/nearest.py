@@ -30,7 +30,7 @@ class Nearest:
         """At least the `k` nearest: all whose 32-bit score is not clearly below the k-th."""
         if k < 1:
             return np.empty(0, np.int64)
-        tops = [(n, a, b, self._file(n).top(vector, k, mask[a:b])) for n, a, b in self._members.segments()]
+        tops = [(n, a, b, self._file(n).top(vector, k + 1, mask[a:b])) for n, a, b in self._members.segments()]
         scores = np.concatenate([np.empty(0, np.float32), *(top.scores for *_, top in tops)])
         if len(scores) == 0:
             return np.empty(0, np.int64)

@@ -139,12 +139,12 @@ class Searcher:
         return self.search(Query(standalone(question, history), k=k, filters=filters))
 
     def ranking(self, query: Query, depth: int) -> Ranking:
-        """The candidates of a query without their texts, for evaluation. Raises as `search`."""
+        """At least `depth` candidates of each channel without their texts, for evaluation. Raises as `search`."""
         _require_good(query)
         snapshot = self.snapshot()
         prepared, _ = self._prepare(snapshot, query)
         allowed = filtering.allowed(snapshot.db, query.filters)
-        return rank(snapshot, prepared, _usable(query, prepared), depth, allowed)
+        return rank(snapshot, prepared, _usable(query, prepared), max(DEPTH, depth), allowed)
 
     def context(self, query: Query, passage_id: int) -> MatchContext:
         """How `passage_id` scores for `query`, whether or not the search returned it.

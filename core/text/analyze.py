@@ -141,7 +141,7 @@ def _tokens(text: str) -> list[_Token]:
     for match in _pattern().finditer(text):
         start, end = match.span()
         if match.lastgroup is None:  # the plain word: nothing to take apart
-            found.append((text[start : min(end, start + _LONGEST)], start, end))
+            found.append((match.group()[:_LONGEST], start, end))
         elif match.lastgroup == "unspaced":
             _add_bigrams(found, text, start, end)
         else:
@@ -170,7 +170,7 @@ def _add_compound(found: list[_Token], text: str, start: int, end: int) -> None:
 
 
 def _add(found: list[_Token], text: str, start: int, end: int) -> None:
-    found.append((text[start : min(end, start + _LONGEST)], start, end))
+    found.append((text[start:end][:_LONGEST], start, end))
 
 
 def _part_bounds(text: str, start: int, end: int) -> list[tuple[int, int]]:
