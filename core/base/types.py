@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePath
 
 # channel names: a contract with the command line
 BM25, DENSE, LEXICAL, MULTI, CONCEPT, RERANK, FUSED = (
@@ -164,6 +165,18 @@ class Passage:
     title: str = ""
     external_id: str = ""
     media_type: str = ""
+
+    @property
+    def context_title(self) -> str:
+        return context_title(self.title, self.path, self.external_id)
+
+
+def context_title(title: str, path: str, external_id: str) -> str:
+    """The title that gives a passage its context: the document's own, else its file's name.
+
+    The documents of a collection share one file, whose name says nothing of them.
+    """
+    return title or ("" if external_id else PurePath(path).stem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
 from typing import Protocol
 
 import numpy as np
@@ -64,7 +63,7 @@ def _with_vectors(
     }
     missing = [p for p in batch if p.id not in found]
     if missing and input_text is not None:
-        texts = [input_text(p.heading_path, p.text, context_title(p)) for p in missing]
+        texts = [input_text(p.heading_path, p.text, p.context_title) for p in missing]
         fresh = encoder.encode(texts, kind="passage", control=control)
         found |= {p.id: vector for p, vector in zip(missing, fresh, strict=True)}
     kept = [p for p in batch if p.id in found]
@@ -72,10 +71,5 @@ def _with_vectors(
     return [_index_passage(p) for p in kept], vectors
 
 
-def context_title(passage: Passage) -> str:
-    """The title under which a passage is indexed: its document's, else the file's name, as at ingestion."""
-    return passage.title or ("" if passage.external_id else PurePath(passage.path).stem)
-
-
 def _index_passage(p: Passage) -> IndexPassage:
-    return IndexPassage(p.id, p.text, p.heading_path, context_title(p), p.language)
+    return IndexPassage(p.id, p.text, p.heading_path, p.context_title, p.language)

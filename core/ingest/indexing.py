@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
 from sqlite_utils import Database
@@ -141,20 +141,8 @@ class Indexer:
 
 def encoder_input(passage: Passage) -> str:
     """What the encoder sees of a stored passage."""
-    return input_text(passage.heading_path, passage.text, _title(passage))
-
-
-def context_title(title: str, path: str, external_id: str) -> str:
-    """The title that gives a passage its context: the document's own, else its file's name.
-
-    The documents of a collection share one file, whose name says nothing of them.
-    """
-    return title or ("" if external_id else PurePath(path).stem)
-
-
-def _title(passage: Passage) -> str:
-    return context_title(passage.title, passage.path, passage.external_id)
+    return input_text(passage.heading_path, passage.text, passage.context_title)
 
 
 def _index_passage(passage: Passage) -> IndexPassage:
-    return IndexPassage(passage.id, passage.text, passage.heading_path, _title(passage), passage.language)
+    return IndexPassage(passage.id, passage.text, passage.heading_path, passage.context_title, passage.language)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from core.base.types import ReadDocument
+from core.base.types import ReadDocument, context_title
 from core.encode.encoder import Encoder, input_hash, input_text
 from core.ingest.chunk import cut
-from core.ingest.indexing import context_title
 from core.ingest.scan import FoundFile
 from core.store import documents, passages
 from core.store.database import transaction

@@ -76,7 +76,7 @@ def fit_concepts(
     """Fit the concepts anew when the library has outgrown them, and commit them."""
     current = generation.current(library)
     assert current is not None
-    if not force and not stale.needs_fit(current, passages.count(db)):
+    if not force and not stale.needs_fit(current, passages.count(db), library):
         return current
     snapshot = Snapshot.open(library)
     try:

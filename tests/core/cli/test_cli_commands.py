@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def run(*arguments, code=0):
     done = subprocess.run(
-        [sys.executable, "-m", "core.cli", *map(str, arguments)], cwd=ROOT, capture_output=True, stdin=subprocess.DEVNULL,
-        env={**os.environ, "COLUMNS": "200"}, timeout=300, check=False,
+        [sys.executable, "-m", "core.cli", *map(str, arguments)], cwd=ROOT, capture_output=True,
+        stdin=subprocess.DEVNULL, env={**os.environ, "COLUMNS": "200"}, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr.decode()
     assert b"Traceback" not in done.stderr
