@@ -73,7 +73,7 @@ def _passage_cosines(evidence: Evidence) -> tuple[NDArray[np.float32], list[str]
 def unknown(evidence: Evidence) -> tuple[tuple[str, ...], float]:
     """Names and numbers of the question that no passage mentions, and their share of all it has."""
     question = evidence.question
-    language = detect(question)
+    language = detect(question, default=evidence.languages[0])
     # German writes every noun with a capital: there the rare words alone must tell
     asked = (names(question, language) if language != "de" else frozenset()) | numbers(question)
     if not asked:

@@ -75,7 +75,7 @@ def _further(words: dict[str, frozenset[str]], sources: Sequence[int], evidence:
 
 
 def page_of(passage: Passage) -> int | None:
-    """The page that a passage begins on."""
+    """The page that the passage begins on; a passage keeps no map of the pages inside it."""
     return passage.first_page
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from core.answer import abstain, extractive, phrases
 from core.answer.backend import Backend
 from core.answer.citations import Citer
-from core.answer.evidence import Evidence, gather
+from core.answer.evidence import MAX_PASSAGES, Evidence, gather
 from core.answer.scale import Scale
 from core.answer.write import Draft, write
 from core.base.errors import BadQuery
@@ -65,7 +65,7 @@ class Answerer:
             raise BadQuery("The question is empty.", "Type a question.")
         control = control or Control()
         asked = result.query.text.strip() or question
-        if not any(hit.passage.text.strip() for hit in result.hits):
+        if not any(hit.passage.text.strip() for hit in result.hits[:MAX_PASSAGES]):
             return _abstained(question, result, phrases.say(phrases.NO_PASSAGES))
         earlier = [turn.answer for turn in history] if asked != question else []
         evidence = gather(asked, result.hits, self.encoder, control, typed=question, earlier=earlier)

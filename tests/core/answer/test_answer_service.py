@@ -11,7 +11,7 @@ from core.answer.echo import EchoBackend
 from core.answer.service import Answerer
 from core.base.errors import BadQuery, Cancelled
 from core.base.events import Control
-from core.base.types import Answer, AnswerMode, SearchResult, Support
+from core.base.types import Answer, AnswerMode, SearchResult, Support, Turn
 from core.encode.encoder import Encoder
 from tests.core.answer.collection import found, passage
 
@@ -168,3 +168,11 @@ def test_east_asian_questions_are_answered_by_shared_characters(encoder: Encoder
     answer = Answerer(encoder).answer(result.query.text, (), result)
     assert answer.mode is AnswerMode.EXTRACTIVE
     assert answer.sentences[0].text == "電池の容量は九百八十キロワット時である。"
+
+
+def test_a_follow_up_brings_news(encoder: Encoder, search: Search) -> None:
+    told = "The Tern carries 240 passengers across the bay. [1]"
+    result = search("And who is her captain? Tern carries passengers")
+    answer = Answerer(encoder).answer("And who is her captain?", (Turn(QUESTION, told),), result)
+    assert answer.sentences[0].text == "Her captain is Olga Brandt."
+    assert all("240" not in sentence.text for sentence in answer.sentences)
