@@ -15,9 +15,10 @@ from core.base.types import BlockKind, Box, DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers import pdf_fallback
 from core.ingest.readers.build import TextBuilder, failure
-from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf, page_chars
+from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf
 from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels
-from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout, layout
+from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout
+from core.ingest.readers.pdf_pages import Pages
 
 _OUTLINE_ENTRIES = 5000
 _DATE = re.compile(r"D?:?\s*(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
@@ -74,14 +75,14 @@ def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) 
 
 
 def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) -> list[_Page]:
-    """Pages until the text limit is passed; each is closed before the next is opened."""
+    """Pages until the text limit is passed."""
     pages: list[_Page] = []
+    texts = Pages(document, tick=tick)
     characters = 0
     for index in range(len(document)):
         tick()
         try:
-            with open_page(document, index) as page:
-                pages.append(_read_page(page, index))
+            pages.append(_read_page(document, texts.layout(index), index))
         except CannotOpen:
             pages.append(_fallback_page(path, index))
         characters += sum(len(block.text) for block in pages[-1].blocks)
@@ -90,8 +91,7 @@ def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: 
     return pages
 
 
-def _read_page(page: pdfium.PdfPage, index: int) -> _Page:
-    found = layout(page_chars(page))
+def _read_page(document: pdfium.PdfDocument, found: PageLayout, index: int) -> _Page:
     blocks = tuple(
         _Block(
             found.text[p.start : p.end],
@@ -100,8 +100,13 @@ def _read_page(page: pdfium.PdfPage, index: int) -> _Page:
         )
         for p in found.paragraphs
     )
-    has_pictures = not blocks and any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
+    has_pictures = not blocks and _has_pictures(document, index)
     return _Page(blocks, found.chars.width, found.chars.height, has_pictures, _is_garbage(found))
+
+
+def _has_pictures(document: pdfium.PdfDocument, index: int) -> bool:
+    with open_page(document, index) as page:
+        return any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
 
 
 def _fallback_page(path: Path, index: int) -> _Page:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from core.base.errors import KnownError
-from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, load_page, open_page, open_pdf, page_chars
-from core.ingest.readers.pdf_layout import PageLayout, layout
+from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, load_page, open_pdf
+from core.ingest.readers.pdf_layout import PageLayout
+from core.ingest.readers.pdf_pages import Pages
+from core.ingest.readers.pdf_running import PageEdges
 
 _MOST_PIXELS = 40_000_000  # a page of a hostile size is shown smaller
 
@@ -25,9 +28,9 @@ def page_rects(path: str | Path, page_number: int, scale: float, spans: Sequence
     Pages that only the second reader can open have no rectangles.
     """
     try:
-        with open_pdf(path) as document, open_page(document, page_number - 1) as page:
-            found = layout(page_chars(page))
-            factor = _factor(page.get_size(), scale)
+        with open_pdf(path) as document:
+            found = Pages(document, _known_edges(*_version(path))).layout(page_number - 1)
+            factor = _factor((found.chars.width, found.chars.height), scale)
     except (CannotOpen, NeedsPassword):
         return []
     return [
@@ -35,6 +38,17 @@ def page_rects(path: str | Path, page_number: int, scale: float, spans: Sequence
         for start, end in spans
         for box in _boxes(found, max(0, start), end)
     ]
+
+
+def _version(path: str | Path) -> tuple[str, int, int]:
+    status = Path(path).stat()
+    return str(path), status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=4)
+def _known_edges(path: str, modified: int, size: int) -> dict[int, PageEdges]:
+    """What was seen of the pages of this version of the file, so that the next page needs fewer of its neighbours."""
+    return {}
 
 
 def _boxes(found: PageLayout, start: int, end: int) -> Iterator[np.ndarray]:
