@@ -1,8 +1,9 @@
 """From a read document to passages: cut where the document itself has seams.
 
-A passage never crosses a heading. Within a section, sentences (table rows, code lines) are packed up to about
-`TARGET` encoder tokens, at paragraph ends where that fits; what the encoder sees of title and headings is
-taken off the budget. A sentence that is too long alone is cut at clauses, then at spaces, then anywhere.
+A passage crosses a heading only where a section is too short to stand alone. Within a section, sentences (table
+rows, code lines) are packed up to about `TARGET` encoder tokens, at paragraph ends where that fits; what the encoder
+sees of title and headings is taken off the budget. A sentence that is too long alone is cut at clauses, then at
+spaces, then anywhere.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from core.base.types import Block, BlockKind, Page, ReadDocument
+from core.ingest.sections import SHORT, Heading, Path, Section, Unit, heading_path, join, spans, title_path
 from core.text.sentences import split
 
 TARGET = 180  # tokens a passage should have
 LIMIT = 250  # tokens a passage may have
 _CONTEXT = 70  # tokens of title and headings that shorten a passage at most
-_SHORT = 40  # a rest below this joins the passage before it
 _CHARACTERS = 8 * LIMIT  # a sentence above this is cut whatever its tokens: some tokenizers see one unknown word
 _BATCH = 4096  # texts a call of the token counter
 
@@ -38,34 +38,20 @@ class CutPassage:
     heading_path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """What is never cut further: a sentence or a piece of one. `last` marks the end of its block."""
-
-    start: int
-    end: int
-    tokens: int
-    heading_path: tuple[str, ...]
-    section: int  # changes at every heading
-    last: bool
-
-
 def cut(document: ReadDocument, count_tokens: CountTokens) -> list[CutPassage]:
-    """Passages of `document` in order, together all its text; headings stand in the `heading_path`.
+    """Passages of `document` in order, together all its text; headings stand in the `heading_path` or the text.
 
-    `count_tokens` gives the encoder's tokens of each text, without special tokens. A heading with nothing
-    below it becomes a passage of its own, so that it can be found.
+    `count_tokens` gives the encoder's tokens of each text, without special tokens.
     """
-    units = _units(document, count_tokens)
-    context = _context_tokens(document.title, units, count_tokens)
+    sections = _sections(document, count_tokens)
+    context = _context_tokens(document.title, sections, count_tokens)
+    target = {path: TARGET - tokens // 2 for path, tokens in context.items()}
     passages: list[CutPassage] = []
-    for _, section in groupby(units, key=lambda unit: unit.section):
-        members = list(section)
-        path = members[0].heading_path
-        for group in _pack(members, context[path]):
+    for section in join(sections, target):
+        for group in _pack(section.units, context[section.path]):
             start, end = group[0].start, group[-1].end
             first, last = _page_at(document.pages, start), _page_at(document.pages, end - 1)
-            passages.append(CutPassage(start, end, first, last, path))
+            passages.append(CutPassage(start, end, first, last, section.path))
     return passages
 
 
@@ -75,9 +61,9 @@ def _page_at(pages: Sequence[Page], position: int) -> int | None:
     return pages[max(0, bisect_right(pages, position, key=lambda page: page.start) - 1)].number
 
 
-def _context_tokens(title: str, units: list[_Unit], count_tokens: CountTokens) -> dict[tuple[str, ...], int]:
-    """How much of the budget each heading path takes."""
-    paths = list(dict.fromkeys(unit.heading_path for unit in units))
+def _context_tokens(title: str, sections: Sequence[Section], count_tokens: CountTokens) -> dict[Path, int]:
+    """How much of the budget each heading path takes, those of joined sections included."""
+    paths = list(dict.fromkeys(path for section in sections for path in (section.path, section.parent)))
     counts = _count(["\n".join((title, *path)) for path in paths], count_tokens)
     return {path: min(count, _CONTEXT) for path, count in zip(paths, counts, strict=True)}
 
@@ -92,26 +78,45 @@ def _count(texts: Sequence[str], count_tokens: CountTokens) -> list[int]:
 # --- units
 
 
-def _units(document: ReadDocument, count_tokens: CountTokens) -> list[_Unit]:
-    """Sentences of all blocks that carry text, with their tokens; long ones in pieces."""
+def _sections(document: ReadDocument, count_tokens: CountTokens) -> list[Section]:
+    """Sections with the sentences of all their blocks as units."""
+    title = title_path(document)
+    found = spans(document)
+    units = _units(document, [block for span in found for block in (*span.head, *span.blocks)], count_tokens)
+    sections: list[Section] = []
+    for span in found:
+        head = tuple(
+            Heading(_whole(units[block.start]), heading_path(document, block))
+            for block in span.head
+            if units[block.start]
+        )
+        body = tuple(unit for block in span.blocks for unit in units[block.start])
+        parent = span.path if span.is_heading else span.path[:-1]
+        is_front = not span.is_heading and span.path in ((), title)
+        if body:
+            sections.append(Section(span.path, parent, head, body, span.is_heading, is_front))
+    return sections
+
+
+def _whole(units: Sequence[Unit]) -> Unit:
+    return Unit(units[0].start, units[-1].end, sum(unit.tokens for unit in units), last=True)
+
+
+def _units(document: ReadDocument, blocks: Sequence[Block], count_tokens: CountTokens) -> dict[int, list[Unit]]:
+    """Sentences of each block (by its start) with their tokens; long ones in pieces."""
     text = document.text
-    spans: list[tuple[int, int, tuple[str, ...], int, bool]] = []
-    for section, block in _body(document):
-        inner = _inner_spans(text, block)
-        spans.extend(
-            (start, end, block.heading_path, section, index == len(inner) - 1)
-            for index, (start, end) in enumerate(inner)
-        )
-    counts = _count([text[span[0] : span[1]] for span in spans], count_tokens)
-    units: list[_Unit] = []
-    for (start, end, path, section, last), tokens in zip(spans, counts, strict=True):
-        if tokens <= LIMIT - _CONTEXT and end - start <= _CHARACTERS:
-            units.append(_Unit(start, end, tokens, path, section, last))
-            continue
-        pieces = _cut_long(text, start, end, count_tokens)
-        units.extend(
-            _Unit(begin, stop, size, path, section, last and stop == pieces[-1][1]) for begin, stop, size in pieces
-        )
+    inner = [(block.start, _inner_spans(text, block)) for block in blocks]
+    counts = iter(_count([text[start:end] for _, found in inner for start, end in found], count_tokens))
+    units: dict[int, list[Unit]] = {}
+    for begin, found in inner:
+        units[begin] = []
+        for start, end in found:
+            last, tokens = end == found[-1][1], next(counts)
+            if tokens <= LIMIT - _CONTEXT and end - start <= _CHARACTERS:
+                units[begin].append(Unit(start, end, tokens, last))
+                continue
+            pieces = _cut_long(text, start, end, count_tokens)
+            units[begin].extend(Unit(a, b, size, last and b == pieces[-1][1]) for a, b, size in pieces)
     return units
 
 
@@ -124,43 +129,13 @@ def _inner_spans(text: str, block: Block) -> list[tuple[int, int]]:
     return [(block.start + start, block.start + end) for start, end in split(piece)]
 
 
-def _body(document: ReadDocument) -> Iterator[tuple[int, Block]]:
-    """Blocks whose text must stand in a passage, each with the number of its section.
-
-    A section ends at every heading. A heading is body itself when no block follows that carries it in its path.
-    """
-    section = 0
-    blocks = list(_without_gaps(document))
-    for index, block in enumerate(blocks):
-        if block.kind is not BlockKind.HEADING:
-            yield section, block
-            continue
-        section += 1
-        own_path = (*block.heading_path, document.text[block.start : block.end])
-        following = blocks[index + 1].heading_path if index + 1 < len(blocks) else ()
-        if following[: len(own_path)] != own_path:
-            yield section, block
-
-
-def _without_gaps(document: ReadDocument) -> Iterator[Block]:
-    """The blocks, and a paragraph for any text between them, so that none is lost."""
-    position, path = 0, ()  # type: tuple[int, tuple[str, ...]]
-    for block in document.blocks:
-        if document.text[position : block.start].strip():
-            yield Block(BlockKind.PARAGRAPH, position, block.start, heading_path=path)
-        yield block
-        position, path = max(position, block.end), block.heading_path
-    if document.text[position:].strip():
-        yield Block(BlockKind.PARAGRAPH, position, len(document.text), heading_path=path)
-
-
 # --- packing
 
 
-def _pack(units: list[_Unit], context: int) -> list[list[_Unit]]:
+def _pack(units: Sequence[Unit], context: int) -> list[list[Unit]]:
     """Runs of units of one section, each within the budget that `context` leaves."""
     target, limit = TARGET - context // 2, LIMIT - context
-    groups: list[list[_Unit]] = []
+    groups: list[list[Unit]] = []
     size = 0
     rest_of_block = _block_sizes(units)
     for index, unit in enumerate(units):
@@ -172,7 +147,7 @@ def _pack(units: list[_Unit], context: int) -> list[list[_Unit]]:
     return _join_short_rest(groups, limit)
 
 
-def _should_break(group: list[_Unit], size: int, unit: _Unit, block_size: int, target: int, limit: int) -> bool:
+def _should_break(group: list[Unit], size: int, unit: Unit, block_size: int, target: int, limit: int) -> bool:
     """Does `unit` open a new passage? Ends of blocks are taken early, ends of sentences late."""
     if size + unit.tokens > limit:
         return True
@@ -183,7 +158,7 @@ def _should_break(group: list[_Unit], size: int, unit: _Unit, block_size: int, t
     return size + unit.tokens > target and size >= target * 0.7
 
 
-def _block_sizes(units: list[_Unit]) -> list[int]:
+def _block_sizes(units: Sequence[Unit]) -> list[int]:
     """For each unit, the tokens from it to the end of its block."""
     sizes = [0] * len(units)
     total = 0
@@ -193,12 +168,12 @@ def _block_sizes(units: list[_Unit]) -> list[int]:
     return sizes
 
 
-def _join_short_rest(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
+def _join_short_rest(groups: list[list[Unit]], limit: int) -> list[list[Unit]]:
     if len(groups) > 1:
         before, rest = groups[-2], groups[-1]
         tokens = sum(unit.tokens for unit in rest)
         fits = tokens + sum(unit.tokens for unit in before) <= limit and rest[-1].end - before[0].start <= _CHARACTERS
-        if tokens < _SHORT and fits:
+        if tokens < SHORT and fits:
             return [*groups[:-2], before + rest]
     return groups
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.types import Block, BlockKind, ReadDocument
-from core.ingest.chunk import LIMIT, CutPassage, cut
+from core.ingest.chunk import LIMIT, TARGET, CutPassage, cut
 from core.ingest.readers.build import TextBuilder
 
 _TOKEN = re.compile(r"[a-zA-Z]{1,4}|\w|[^\w\s]")
@@ -37,6 +39,7 @@ def build(*blocks: tuple[str, str]) -> ReadDocument:
 
 
 SENTENCE = "The committee decided on the third point after a long debate."
+LONG = " ".join([SENTENCE] * 3)
 
 
 def test_short_document_is_one_passage() -> None:
@@ -45,15 +48,65 @@ def test_short_document_is_one_passage() -> None:
 
 
 def test_never_crosses_a_heading_and_keeps_the_path() -> None:
-    document = build(("1", "Report"), ("2", "Costs"), ("paragraph", "Much."), ("2", "Gains"), ("paragraph", "Little."))
+    document = build(("1", "Report"), ("2", "Costs"), ("paragraph", LONG), ("2", "Gains"), ("paragraph", LONG))
     passages = cut(document, count_tokens)
-    assert [document.text[p.start : p.end] for p in passages] == ["Much.", "Little."]
+    assert [document.text[p.start : p.end] for p in passages] == [LONG, LONG]
     assert [p.heading_path for p in passages] == [("Report", "Costs"), ("Report", "Gains")]
 
 
 def test_same_heading_twice_is_two_sections() -> None:
-    document = build(("1", "Day"), ("paragraph", "One."), ("1", "Day"), ("paragraph", "Two."))
-    assert texts(document) == ["One.", "Two."]
+    assert texts(build(("1", "Day"), ("paragraph", LONG), ("1", "Day"), ("paragraph", LONG))) == [LONG, LONG]
+
+
+def test_what_stands_before_the_first_heading_goes_with_the_first_section() -> None:
+    front = ("paragraph", "Ann Writer, 2024-05-06")
+    plain = build(front, ("1", "Costs"), ("paragraph", LONG))
+    assert cut(plain, count_tokens) == [CutPassage(0, len(plain.text), None, None, ("Costs",))]
+    beside = build(("1", "Report"), front, ("1", "Costs"), ("paragraph", LONG))  # the title heads nothing else
+    titled = replace(beside, title="Report")
+    assert cut(titled, count_tokens) == [CutPassage(0, len(titled.text), None, None, ("Costs",))]
+    above = build(("1", "Report"), front, ("2", "Costs"), ("paragraph", LONG), ("2", "Gains"), ("paragraph", LONG))
+    first, second = cut(above, count_tokens)
+    assert above.text[first.start : first.end] == f"{front[1]}\n\nCosts\n\n{LONG}"
+    assert (first.heading_path, second.heading_path) == (("Report", "Costs"), ("Report", "Gains"))
+
+
+def test_front_goes_with_a_long_section_within_the_budget() -> None:
+    document = build(("paragraph", "Ann Writer"), ("1", "Costs"), *[("paragraph", " ".join([SENTENCE] * 5))] * 6)
+    passages = cut(document, count_tokens)
+    assert document.text[: passages[0].end].startswith("Ann Writer\n\nCosts\n\nThe committee")
+    assert {p.heading_path for p in passages} == {("Costs",)}
+    assert max(count_tokens(texts(document))) <= LIMIT
+
+
+def test_larger_part_gives_the_path() -> None:
+    document = build(("paragraph", SENTENCE), ("1", "Costs"), ("paragraph", "None."))
+    assert cut(document, count_tokens) == [CutPassage(0, len(document.text), None, None, ())]
+
+
+def test_short_sections_of_one_parent_are_joined_with_their_headings() -> None:
+    parts = [part for n in range(12) for part in (("3", f"Question {n}"), ("paragraph", SENTENCE))]
+    document = build(("1", "Book"), ("2", "Help"), *parts, ("2", "End"), ("paragraph", LONG))
+    *joined, last = cut(document, count_tokens)
+    found = [document.text[p.start : p.end] for p in joined]
+    assert 1 < len(found) < 6
+    assert max(count_tokens(found)) <= TARGET
+    assert {p.heading_path for p in joined} == {("Book", "Help")}
+    assert [text[:8] for text in found] == ["Question"] * len(found)
+    assert sum(text.count("Question") for text in found) == 12
+    assert last.heading_path == ("Book", "End")
+
+
+def test_short_sections_of_different_parents_stay_apart() -> None:
+    document = build(
+        ("1", "One"), ("2", "A"), ("paragraph", "Much."), ("1", "Two"), ("2", "B"), ("paragraph", "Little.")
+    )
+    assert texts(document) == ["Much.", "Little."]
+
+
+def test_title_in_two_lines_goes_with_what_follows() -> None:
+    document = build(("1", "The book"), ("1", "of tides"), ("1", "First chapter"), ("paragraph", LONG))
+    assert cut(document, count_tokens) == [CutPassage(0, len(document.text), None, None, ("First chapter",))]
 
 
 def test_heading_without_text_below_is_found_by_a_passage_of_its_own() -> None:
@@ -189,6 +242,26 @@ def test_all_text_stands_in_one_passage_or_is_a_heading_above_one(blocks: list[t
         ):
             continue
         assert all(covered[i] or document.text[i].isspace() for i in range(block.start, block.end))
+
+
+_SHORT_TEXTS = st.lists(st.just(SENTENCE), min_size=1, max_size=12).map(" ".join) | st.just("A word.")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["1", "2", "3", "paragraph"]), _SHORT_TEXTS), max_size=20))
+def test_every_single_heading_is_in_a_passage_or_above_it(blocks: list[tuple[str, str]]) -> None:
+    named = [(kind, f"Heading {n}" if kind.isdigit() else text) for n, (kind, text) in enumerate(blocks)]
+    document = build(*named)
+    passages = cut(document, count_tokens)
+    for block in document.blocks:
+        inside = any(p.start <= block.start and block.end <= p.end for p in passages)
+        text = document.text[block.start : block.end]
+        assert inside or block.kind is not BlockKind.HEADING or any(text in p.heading_path for p in passages)
+        if block.kind is not BlockKind.HEADING and block.end - block.start < 100:
+            assert inside
+    for before, after in pairwise(passages):
+        assert before.end <= after.start
+        assert count_tokens([document.text[after.start : after.end]])[0] <= LIMIT
 
 
 def block_depth(block: Block) -> int:
