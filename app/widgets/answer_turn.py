@@ -119,6 +119,7 @@ class TurnView(QWidget):
 
     def show_error(self, error: KnownError | Bug) -> None:
         self._end_work()
+        self._card.setVisible(self.answer is not None)
         self.banner.show_error(error, action=tr("Try again"))
 
     def show_stopped(self) -> None:

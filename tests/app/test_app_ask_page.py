@@ -164,6 +164,7 @@ def test_deleting_a_conversation_removes_it(page: AskPage, desk: Desk, qtbot: Qt
 def test_error_is_told_in_its_place_and_tried_again(page: AskPage, desk: Desk, qtbot: QtBot) -> None:
     turn = ask(page, qtbot, "fail")
     assert turn.banner.text() == "The index is damaged."
+    assert not turn._card.isVisibleTo(turn)  # no empty answer below it
     turn.banner.acted.emit()
     qtbot.waitUntil(lambda: not page._flow.busy, timeout=15_000)
     assert len(page.conversation.turns) == 1
