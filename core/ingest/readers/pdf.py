@@ -16,7 +16,7 @@ from core.ingest.limits import Limits, Tick
 from core.ingest.readers import pdf_fallback
 from core.ingest.readers.build import TextBuilder, failure
 from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf
-from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels
+from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels, with_title
 from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout
 from core.ingest.readers.pdf_pages import Pages
 
@@ -57,13 +57,13 @@ def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) 
     if not pages:
         return failure(DocumentState.BROKEN, "The PDF is damaged: no page of it can be found.")
     candidates = [block.candidate for page in pages for block in page.blocks]
-    depths = iter(levels(candidates, _outline(document)))
+    metadata = document.get_metadata_dict()
+    depths = iter(with_title(levels(candidates, _outline(document)), candidates, metadata.get("Title", "")))
     builder = TextBuilder(limits.output_characters)
     for number, page in enumerate(pages, 1):
         builder.open_page(number, page.width, page.height)
         for block in page.blocks:
             _add(builder, block, next(depths))
-    metadata = document.get_metadata_dict()
     result = builder.build(
         title=metadata.get("Title", ""),
         author=metadata.get("Author", ""),

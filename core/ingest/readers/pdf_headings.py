@@ -46,6 +46,21 @@ def levels(paragraphs: Sequence[Candidate], outline: Sequence[OutlineEntry]) -> 
     return by_size
 
 
+def with_title(depths: Sequence[int], paragraphs: Sequence[Candidate], title: str) -> list[int]:
+    """`depths` with the first line of the first page that is the document's title as a heading."""
+    marked = list(depths)
+    wanted = _words(title)
+    first_page = (i for i, p in enumerate(paragraphs) if p.page == 0 and _words(p.text) == wanted)
+    place = next(first_page, None) if wanted else None
+    if place is not None and not marked[place]:
+        marked[place] = 1
+    return marked
+
+
+def _words(title: str) -> str:
+    return " ".join(title.casefold().split())
+
+
 def _by_outline(paragraphs: Sequence[Candidate], outline: Sequence[OutlineEntry]) -> list[int]:
     wanted: dict[tuple[int, str], int] = {}
     for entry in outline:

@@ -1,15 +1,16 @@
-"""Plain text: paragraphs by blank lines, pages by form feeds, wrapped lines joined."""
+"""Plain text: headings, paragraphs by blank lines, pages by form feeds, wrapped lines joined."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder
 from core.ingest.readers.charset import decode
+from core.ingest.readers.text_headings import Heading, find_headings
 
 _BLANK = re.compile(r"\n[^\S\n\f]*(?:\n[^\S\n\f]*)+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦▪–—]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
@@ -20,17 +21,28 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     decoded = decode(path.read_bytes())
     builder = TextBuilder(limits.output_characters)
     text = re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", decoded.text)
-    pages = text.rstrip("\f\n ").split("\f")
+    pages = [_BLANK.split(page) for page in text.rstrip("\f\n ").split("\f")]
+    headings = find_headings([paragraph for page in pages for paragraph in page])
+    found = iter(headings)
     for number, page in enumerate(pages, 1):
         if len(pages) > 1:
             builder.open_page(number)
-        for paragraph in _BLANK.split(page):
-            _add_paragraph(builder, paragraph)
-    yield builder.build(warnings=decoded.warnings)
+        for paragraph in page:
+            _add_paragraph(builder, paragraph, next(found))
+    yield builder.build(title=_title(headings), warnings=decoded.warnings)
 
 
-def _add_paragraph(builder: TextBuilder, paragraph: str) -> None:
-    for kind, lines in _items(paragraph.split("\n")):
+def _title(headings: Sequence[Heading | None]) -> str:
+    """The first heading, where the text begins with it and no other is on its level."""
+    first = headings[0]
+    alone = first is not None and sum(h is not None and h.level <= first.level for h in headings) == 1
+    return first.text if first is not None and alone else ""
+
+
+def _add_paragraph(builder: TextBuilder, paragraph: str, heading: Heading | None) -> None:
+    if heading is not None:
+        builder.heading(heading.text, heading.level)
+    for kind, lines in _items(paragraph.split("\n")[heading.lines if heading else 0 :]):
         text = join_wrapped(lines)
         separator = "\n" if kind is BlockKind.LIST_ITEM else "\n\n"
         builder.add(text, kind, separator=separator)

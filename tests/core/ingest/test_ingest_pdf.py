@@ -138,6 +138,14 @@ def test_outline_names_the_headings(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("size", [11, 24])
+def test_line_that_is_the_title_is_a_heading(tmp_path: Path, size: float) -> None:
+    pages = both(lines("Annual  Report", size=size, y=60), lines(*WRAPPED, y=140)), lines(*WRAPPED, "Annual report")
+    document = one(make(tmp_path / "a.pdf", *pages, title="Annual Report"))
+    assert [block.kind for block in document.blocks][:2] == [BlockKind.HEADING, BlockKind.PARAGRAPH]
+    assert sum(block.kind is BlockKind.HEADING for block in document.blocks) == 1
+
+
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 @pytest.mark.parametrize("crop", [False, True])
 def test_boxes_lie_on_the_ink(tmp_path: Path, rotation: int, crop: bool) -> None:

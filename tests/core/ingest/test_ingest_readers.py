@@ -62,6 +62,62 @@ class TestText:
         assert [document.text[p.start : p.end] for p in document.pages] == ["First page.", "Second page."]
         assert [block.page for block in document.blocks] == [1, 2]
 
+    def test_underlined_lines_are_headings(self, tmp_path: Path) -> None:
+        text = (
+            "\nThe lamp\n========\n\nAnn Writer\n\nBefore we begin\n---------------\nText comes\nright below.\n\n"
+            "灯台の冬\n--------\n\nMore text.\n"
+        )
+        document = one(write(tmp_path, "a.txt", text))
+        assert blocks(document) == [
+            ("heading", "The lamp"),
+            ("paragraph", "Ann Writer"),
+            ("heading", "Before we begin"),
+            ("paragraph", "Text comes\nright below."),
+            ("heading", "灯台の冬"),
+            ("paragraph", "More text."),
+        ]
+        assert [block.level for block in document.blocks] == [1, 0, 2, 0, 2, 0]
+        assert document.blocks[-1].heading_path == ("The lamp", "灯台の冬")
+        assert document.title == "The lamp"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Name   Sum\n----------\nAnn    3",
+            "Best regards\n--\nAnn",
+            "Ann\n--------------------\nFrom: Ben",
+            "A long line of a letter that ends here\nwith another one\n----------------",
+            "-----\nand so on",
+        ],
+    )
+    def test_other_lines_of_dashes_are_text(self, tmp_path: Path, text: str) -> None:
+        document = one(write(tmp_path, "a.txt", text))
+        assert {block.kind for block in document.blocks} <= {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM}
+        assert all(line.strip() in document.text for line in text.split("\n"))
+
+    def test_numbered_lines_are_headings(self, tmp_path: Path) -> None:
+        text = (
+            "\n1. Purpose\n\nWhy it is.\n\n2 Rules\n\n2.1 On land\n\nWalk.\n\n2.2 At sea\n\nSwim.\n\n3. End\n\nDone.\n"
+        )
+        document = one(write(tmp_path, "a.txt", text))
+        found = [(b.level, document.text[b.start : b.end]) for b in document.blocks if b.kind is BlockKind.HEADING]
+        assert found == [(1, "1. Purpose"), (1, "2 Rules"), (2, "2.1 On land"), (2, "2.2 At sea"), (1, "3. End")]
+        assert document.blocks[-1].heading_path == ("3. End",)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "To do:\n\n1. Buy bread\n\n2. Call Ann\n\n3. Sleep\n",
+            "1. Buy bread\n2. Call Ann\n",
+            "1. Only one line\n\nText below.\n",
+            "3. Not the first\n\nText.\n\n7. Not the next\n\nText.\n",
+            "1. This is a sentence.\n\nText.\n\n2. And another one.\n\nText.\n",
+        ],
+    )
+    def test_numbered_lists_are_no_headings(self, tmp_path: Path, text: str) -> None:
+        document = one(write(tmp_path, "a.txt", text))
+        assert all(block.kind is not BlockKind.HEADING for block in document.blocks)
+
     def test_controls_are_removed_and_text_is_nfc(self, tmp_path: Path) -> None:
         document = one(write(tmp_path, "a.txt", "Cafe\u0301 op\u00adtion\u200f al \x07bell"))
         assert document.text == "Café option al bell"
