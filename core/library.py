@@ -83,6 +83,13 @@ class Library:
             raise NotFound(f"The text of document {document_id} is not in this library.", "It may have been removed.")
         return found
 
+    def document_pages(self, document_id: int) -> tuple[Page, ...]:
+        """The pages without the text. Raises NotFound."""
+        found = documents.document_pages(self._db, document_id)
+        if found is None:
+            raise NotFound(f"The text of document {document_id} is not in this library.", "It may have been removed.")
+        return found
+
     def content_hash(self, document_id: int) -> str:
         """SHA-256 of the file when it was read, to tell whether it changed since. Raises NotFound."""
         row = self._db.execute(

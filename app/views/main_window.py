@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,6 +149,7 @@ class MainWindow(QMainWindow):
         actions.enable_library(self.actions_by_id, True)
         empty = library.count() == 0
         self.navigate("library" if empty else self._settings.get("last_page"), None)
+        threading.Thread(target=_import_pages, name="pages", daemon=True).start()
         if not empty and self._settings.get("start_search_early"):
             QTimer.singleShot(WARM_MS, engine, lambda: engine.prepare(protocol.SEARCH))
 
@@ -288,6 +291,12 @@ class MainWindow(QMainWindow):
             self._opening.wait()
         self._leave_library()
         super().closeEvent(event)
+
+
+def _import_pages() -> None:
+    """Ahead of their first use and beside the event loop, so that the first click does not wait for it."""
+    for name in ("library_page", "search_page", "ask_page", "viewer"):
+        importlib.import_module(f"app.views.{name}")
 
 
 def _make_page(key: str, context: Context) -> Page:

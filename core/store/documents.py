@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.base.types import Block, Document, DocumentState, Page, ReadDocument
-from core.base.wire import from_plain, to_plain
+from core.base.types import Block, BlockKind, Box, Document, DocumentState, Page, ReadDocument
+from core.base.wire import to_plain
 
 SORTS = {"path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id"}
 _COLUMNS = (
@@ -172,9 +172,25 @@ def document_text(db: Database, document_id: int) -> tuple[str, tuple[Page, ...]
     row = db.execute("SELECT text, pages, blocks FROM document_text WHERE document_id = ?", (document_id,)).fetchone()
     if row is None:
         return None
-    pages = tuple(from_plain(Page, p) for p in json.loads(zlib.decompress(row[1])))
-    blocks = tuple(from_plain(Block, b) for b in json.loads(zlib.decompress(row[2])))
-    return zlib.decompress(row[0]).decode(), pages, blocks
+    blocks = tuple(_block(b) for b in json.loads(zlib.decompress(row[2])))
+    return zlib.decompress(row[0]).decode(), _pages(row[1]), blocks
+
+
+def document_pages(db: Database, document_id: int) -> tuple[Page, ...] | None:
+    """The pages of a document alone, or None when it is not there."""
+    row = db.execute("SELECT pages FROM document_text WHERE document_id = ?", (document_id,)).fetchone()
+    return _pages(row[0]) if row else None
+
+
+def _pages(packed: bytes) -> tuple[Page, ...]:
+    return tuple(Page(**p) for p in json.loads(zlib.decompress(packed)))
+
+
+def _block(plain: dict[str, Any]) -> Block:
+    # by hand: a book has a hundred thousand of them
+    boxes = tuple(Box(**b) for b in plain["boxes"])
+    path = tuple(plain["heading_path"])
+    return Block(BlockKind(plain["kind"]), plain["start"], plain["end"], plain["page"], path, boxes, plain["level"])
 
 
 def documents(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.base.errors import LibraryLocked
+from core.base.errors import IndexDamaged, LibraryLocked
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.concepts.model import ConceptModel
 from core.encode.encoder import Encoder, input_text
@@ -80,11 +80,19 @@ class Finder:
         self._model_name = name
 
 
-def encoder_for(library: Path) -> Encoder:
+def encoder_for(library: Path, *, threads: int = 0) -> Encoder:
     """The encoder that the library's vectors were made with, or the active one for a new library.
 
     Raises:
         ModelMissing, ModelDamaged
     """
-    current = generation.current(library)
-    return open_encoder(current.encoder if current else None)
+    return open_encoder(_encoder_id(library), threads=threads)
+
+
+def _encoder_id(library: Path) -> str | None:
+    """Of the current generation; of the newest readable one when its manifest is damaged."""
+    try:
+        current = generation.current(library)
+    except IndexDamaged:
+        current = max(generation.history(library), key=lambda g: g.number, default=None)
+    return current.encoder if current else None

@@ -9,23 +9,24 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.base.errors import Cancelled, KnownError
-from core.base.events import Control, Listener
+from core.base.errors import Cancelled, IndexDamaged, KnownError
+from core.base.events import Control, Listener, Notice
 from core.base.files import path_text
 from core.base.types import Generation, IngestReport
 from core.base.wire import to_plain
 from core.concepts import fit as concepts_fit
 from core.concepts import stale
-from core.encode.encoder import Encoder
+from core.encode.encoder import Encoder, input_text
 from core.index import generation
 from core.index.snapshot import Snapshot
+from core.index.writer import rebuild
 from core.ingest.indexing import Indexer
 from core.ingest.limits import Limits
 from core.ingest.pipeline import Ingest
 from core.ingest.removal import Receipt, remove
 from core.library import Library
 from core.store import database, jobs, passages
-from core.worker.finding import encoder_for
+from core.worker.finding import REBUILT, encoder_for
 
 
 def ingest(
@@ -55,7 +56,7 @@ def _recorded(
     outcome: dict[str, Any] = {}
     state = jobs.INTERRUPTED
     try:
-        run = Ingest(library, db, encoder or encoder_for(library), control, listener, limits)
+        run = _open(library, db, encoder or encoder_for(library), control, listener, limits)
         report = run.run(paths, retry=retry)
         report = replace(report, generation=fit_concepts(library, db, run.indexer, control, listener).number)
         state, outcome = jobs.DONE, to_plain(report)
@@ -68,6 +69,18 @@ def _recorded(
         raise
     finally:
         jobs.end(db, job, state, outcome)
+
+
+def _open(
+    library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, limits: Limits | None
+) -> Ingest:
+    """Ready to run; an index that cannot be read is made again first, from the stored vectors and texts."""
+    try:
+        return Ingest(library, db, encoder, control, listener, limits)
+    except IndexDamaged:
+        listener(Notice(REBUILT))
+        rebuild(library, db, encoder, input_text, control=control, listener=listener)
+        return Ingest(library, db, encoder, control, listener, limits)
 
 
 def fit_concepts(

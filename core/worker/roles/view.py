@@ -38,7 +38,7 @@ class ViewRole:
             case "page":
                 return self._page(document, path, args)
             case "sizes":
-                _, pages, _ = self._library.document_text(document.id)
+                pages = self._library.document_pages(document.id)
                 return {"pages": [[p.width, p.height] for p in pages]}
         raise ValueError(f"view has no operation {call.request.op!r}")
 
@@ -46,7 +46,7 @@ class ViewRole:
         assert self._library is not None
         number = int(args["number"])
         scale = min(float(args.get("scale", 1.0)), _LARGEST_SCALE)
-        _, pages, _ = self._library.document_text(document.id)
+        pages = self._library.document_pages(document.id)
         page = next((p for p in pages if p.number == number), None)
         picture, width, height = pdf_page.render(path, number, scale)
         rects: list[list[float]] = []

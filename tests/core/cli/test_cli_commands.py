@@ -166,3 +166,17 @@ def test_text_names_the_state_of_what_cannot_be_read(tmp_path):
     value = ask_json("text", path)
     assert (value["state"], value["warnings"]) == ("read", [])
     assert "Grüße aus Köln." in value["text"]
+
+
+def test_an_index_whose_manifest_is_lost_is_made_again(library, tmp_path):
+    before = ask_json("search", "honey hive", "--library", library)
+    for path in (library / "generations").rglob("*.json"):
+        path.write_text("{ broken")
+    found = ask_json("search", "honey hive", "--library", library)
+    assert "rebuilt" in found["notice"]
+    assert [h["text"] for h in found["hits"]] == [h["text"] for h in before["hits"]]
+    for path in (library / "generations").rglob("*.json"):
+        path.write_text("{ broken")
+    again = ask_json("ingest", tmp_path / "docs", "--library", library)
+    assert (again["documents"], again["encoded"]) == (32, 0)
+    assert ask_json("doctor", "--library", library)["ok"]
