@@ -84,14 +84,20 @@ def _side(pages: Mapping[int, Sequence[Row]], index: int, *, is_top: bool) -> fr
 
 def _again(mark: Mark, pages: Mapping[int, Sequence[Row]], index: int) -> dict[int, tuple[Mark, Row]]:
     """Where the line stands at the same place: with the same numbers, or such that count the pages."""
-    found: dict[int, tuple[Mark, Row]] = {}
-    for page, rows in pages.items():
-        for row in rows:
-            for other in row.marks:
-                same = other.key == mark.key and abs(other.distance - mark.distance) <= _SAME_PLACE
-                if same and all(b - a in (0, page - index) for a, b in zip(mark.numbers, other.numbers, strict=True)):
-                    found[page] = (other, row)
-    return found
+    return {
+        page: (other, row)
+        for page, rows in pages.items()
+        for row in rows
+        for other in row.marks
+        if _is_same(mark, other, page - index)
+    }
+
+
+def _is_same(mark: Mark, other: Mark, pages_on: int) -> bool:
+    if other.key != mark.key or len(other.numbers) != len(mark.numbers):
+        return False
+    near = abs(other.distance - mark.distance) <= _SAME_PLACE
+    return near and all(b - a in (0, pages_on) for a, b in zip(mark.numbers, other.numbers, strict=True))
 
 
 def _runs(

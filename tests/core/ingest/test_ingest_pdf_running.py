@@ -129,6 +129,11 @@ def test_pages_with_nothing_else_keep_their_line(tmp_path: Path) -> None:
     assert document(tmp_path / "a.pdf", 4, at("Left blank for notes", 40)).text.count("Left blank") == 4
 
 
+def test_signs_like_those_of_a_number_are_only_text(tmp_path: Path) -> None:
+    signs = [every([i], at(text, 810)) for i, text in enumerate(("# 1", "2 2", "# #", "4 #"), 1)]
+    assert document(tmp_path / "a.pdf", 4, body, *signs).text.endswith("4 #")
+
+
 def test_same_words_elsewhere_on_the_page_are_kept(tmp_path: Path) -> None:
     def said(canvas: Canvas, number: int) -> None:
         at("Harbour Office", 300 + 20 * number)(canvas, number)
