@@ -196,7 +196,10 @@ def _cut_long(text: str, start: int, end: int, count_tokens: CountTokens) -> lis
     while first < len(atoms):
         stop = _piece_end(text, atoms, counts, first)
         begin, finish = atoms[first][0], atoms[stop - 1][1]
-        pieces.append((begin, begin + len(text[begin:finish].rstrip()), sum(counts[first:stop])))
+        piece = text[begin:finish]
+        begin += len(piece) - len(piece.lstrip())
+        if piece.strip():
+            pieces.append((begin, begin + len(piece.strip()), sum(counts[first:stop])))
         first = stop
     return pieces
 

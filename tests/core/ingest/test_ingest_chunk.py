@@ -155,6 +155,12 @@ def test_text_without_any_seam_is_cut_anywhere() -> None:
     assert max(count_tokens(found)) <= LIMIT
 
 
+def test_pieces_begin_and_end_with_something_to_see() -> None:
+    found = texts(build(("paragraph", "; \u200d " + ";;;;;;;; \u200d " * 200)))
+    assert len(found) > 3
+    assert all(text == text.strip() for text in found)
+
+
 def test_unknown_words_are_bounded_by_characters() -> None:
     document = build(("paragraph", "界" * 30_000))
     passages = cut(document, lambda texts: [1 for _ in texts])  # a tokenizer that knows none of it
