@@ -196,10 +196,7 @@ def _cut_long(text: str, start: int, end: int, count_tokens: CountTokens) -> lis
     while first < len(atoms):
         stop = _piece_end(text, atoms, counts, first)
         begin, finish = atoms[first][0], atoms[stop - 1][1]
-        piece = text[begin:finish]
-        begin += len(piece) - len(piece.lstrip())
-        if piece.strip():
-            pieces.append((begin, begin + len(piece.strip()), sum(counts[first:stop])))
+        pieces.append((begin, begin + len(text[begin:finish].rstrip()), sum(counts[first:stop])))
         first = stop
     return pieces
 
@@ -209,8 +206,10 @@ def _atoms(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     position = start
     while position < end:
         found = _ATOM.match(text, position, end)
-        stop = found.end() if found else end
+        stop = found.end() if found else position + 1
         while stop < end and stop < position + 40 and (unicodedata.combining(text[stop]) or text[stop] in _JOINERS):
+            stop += 1
+        while stop < end and text[stop].isspace():
             stop += 1
         yield position, stop
         position = stop
