@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 SIGNS = ("sentence", "passage", "words", "all words", "unknown")
 WEIGHTS = np.array([1.45, 1.99, 4.55, 0.83, -4.87])
 BIAS = -3.91
-THRESHOLD = 0.5
+THRESHOLD = 0.55
 
 
 @dataclass(frozen=True, slots=True)

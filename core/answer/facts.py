@@ -191,13 +191,27 @@ def denied(text: str) -> frozenset[str]:
     for clause in _CLAUSE.split(text):
         words = [match.group().casefold() for match in _WORD.finditer(clause)]
         for n, word in enumerate(words):
-            if word in _NEGATIONS or _NEGATED_ENDING.search(word):
+            if _is_negation(word):
                 found |= {w for w in words[n + 1 : n + 1 + _SCOPE] if not is_function_word(w, "")}
     return frozenset(found)
 
 
+def _is_negation(word: str) -> bool:
+    return word in _NEGATIONS or _NEGATED_ENDING.search(word) is not None
+
+
+def _negates(text: str) -> bool:
+    words = (match.group().casefold() for match in _WORD.finditer(text))
+    return _EAST_ASIAN_NEGATION.search(text) is not None or any(_is_negation(word) for word in words)
+
+
 def contradicts(answer: str, source: str) -> bool:
-    """Does one of the two deny what the other says? Looks at the words that stand under a negation."""
+    """Does one of the two deny what the other says? Looks at the words that stand under a negation.
+
+    An answer that denies anything needs a source that denies something.
+    """
+    if _negates(answer) and not _negates(source):
+        return True
     in_answer, in_source = denied(answer), denied(source)
     if not in_answer and not in_source:
         return False

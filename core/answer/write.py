@@ -1,8 +1,8 @@
 """The language model's draft: streamed, cut into sentences, each checked against the passages, weighed as a whole.
 
 The draft is used only when its supported sentences answer the question at least as well as the best quotes do:
-they rest on a sentence that the extractive ranking trusts, say something the question did not, and hold the kind of
-thing that is asked for where the quotes hold it.
+they rest on a sentence that the extractive ranking trusts (of a small model: on the best one), speak of what the
+question speaks of, say something that it did not, and hold the kind of thing asked for where the best quote does.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from core.encode.encoder import Encoder
 
 ANSWER_TOKENS = 80
 MOST_SENTENCES = 4
+ON_SUBJECT = 0.6  # of the share of the question's words that the best quote holds
 STOP = ("\n\n", "Question:", "<passage", "</passage")
 # what models write of sources by themselves is worth nothing and is taken out
 _OWN_CITATIONS = re.compile(r"\s*(?:\[\d+(?:\s*,\s*\d+)*\]|\((?:see )?passages? \d+\))", re.IGNORECASE)
@@ -67,7 +68,8 @@ def write(
     if not texts:
         return Draft()
     checked = _check(texts, evidence, encoder, scale, control)
-    return Draft(tuple(sentence for sentence, _ in checked), _useful(checked, evidence, ranking, chosen))
+    trusted = set(chosen[:1]) if backend.small else _trusted(ranking, chosen)
+    return Draft(tuple(sentence for sentence, _ in checked), _useful(checked, evidence, trusted, chosen[0]))
 
 
 def _extracts(evidence: Evidence, ranking: NDArray[np.float64], chosen: Sequence[int]) -> list[Extract]:
@@ -114,26 +116,26 @@ def _check(
     return checked
 
 
+def _trusted(ranking: NDArray[np.float64], chosen: Sequence[int]) -> set[int]:
+    """Sentences that answer about as well as the best one."""
+    return {*chosen, *(int(n) for n in np.flatnonzero(ranking >= ranking.max() - extractive.NEAR))}
+
+
 def _useful(
-    checked: Sequence[tuple[AnswerSentence, tuple[int, ...]]],
-    evidence: Evidence,
-    ranking: NDArray[np.float64],
-    chosen: Sequence[int],
+    checked: Sequence[tuple[AnswerSentence, tuple[int, ...]]], evidence: Evidence, trusted: set[int], best: int
 ) -> bool:
     supported = [(s.text, sources) for s, sources in checked if s.support is Support.SUPPORTED]
-    sources = {n for _, found in supported for n in found}
-    trusted = ranking.max() - extractive.NEAR
-    if not any(n in chosen or ranking[n] >= trusted for n in sources):
+    if trusted.isdisjoint(n for _, sources in supported for n in sources):
         return False
-    text = " ".join(sentence for sentence, _ in supported)
-    return _tells(text, evidence, chosen[0])
+    return _tells(" ".join(text for text, _ in supported), evidence, best)
 
 
 def _tells(text: str, evidence: Evidence, best: int) -> bool:
-    """Does `text` say more than the question, and hold the kind of thing asked for if the best quote does?"""
+    """Does `text` speak of the question's subject, say more than it, and hold the kind of thing asked for?"""
     quote = evidence.sentences[best]
     language = quote.passage.language
-    news = content_words(text, language) - evidence.question_words[language]
+    asked, words = evidence.question_words[language], content_words(text, language)
+    on_subject = evidence.coverage(asked, words) >= ON_SUBJECT * evidence.coverage(asked, quote.words)
     kind = wanted(evidence.typed)
     held = fits(kind, text, evidence.question, language)
-    return bool(news) and held >= fits(kind, quote.text, evidence.question, language)
+    return bool(words - asked) and on_subject and held >= fits(kind, quote.text, evidence.question, language)

@@ -78,7 +78,7 @@ def test_an_order_in_a_document_is_not_followed(
 
 
 def test_the_best_sentence_is_found_by_meaning(starter_encoder: Encoder, search: Callable[[str], SearchResult]) -> None:
-    question = "How tall is the beacon at Norrvik?"
+    question = "How tall is the lighthouse at Norrvik?"
     answer = Answerer(starter_encoder).answer(question, (), search(question))
     assert answer.sentences[0].text == "The lighthouse of Norrvik is 31 metres high."
 
