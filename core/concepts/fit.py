@@ -161,8 +161,10 @@ def _concepts(model: ConceptModel, corpus: _Corpus, control: Control) -> list[Co
 
 
 def _context(passage: Passage) -> tuple[str, ...]:
-    """Title and nearest heading: they name what a passage is about."""
-    return tuple(dict.fromkeys(name for name in (passage.title, *passage.heading_path[-1:]) if name))
+    """The nearest heading names what a passage is about; the title of a document of many passages only names the
+    document, which would be said of all its concepts."""
+    headings = [h for h in passage.heading_path[-1:] if h != passage.title]
+    return tuple(dict.fromkeys([passage.title, *headings] if passage.external_id and passage.title else headings))
 
 
 def _tell(listener: Listener, done: int) -> None:
