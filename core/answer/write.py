@@ -19,9 +19,10 @@ from core.answer import extractive, grounding, prompt
 from core.answer.backend import Backend
 from core.answer.citations import Citer, align
 from core.answer.evidence import Evidence, content_words
+from core.answer.facts import numbers, quantities
 from core.answer.kinds import fits
 from core.answer.prompt import Extract
-from core.answer.question import wanted
+from core.answer.question import Wanted, wanted
 from core.answer.scale import Scale
 from core.answer.stream import SentenceStream
 from core.base.events import Control
@@ -69,7 +70,10 @@ def write(
         return Draft()
     checked = _check(texts, evidence, encoder, scale, control)
     trusted = set(chosen[:1]) if backend.small else _trusted(ranking, chosen)
-    return Draft(tuple(sentence for sentence, _ in checked), _useful(checked, evidence, trusted, chosen[0]))
+    useful = _useful(checked, evidence, trusted, chosen[0])
+    if useful and backend.small:
+        useful = _unambiguous(evidence, chosen[0])
+    return Draft(tuple(sentence for sentence, _ in checked), useful)
 
 
 def _extracts(evidence: Evidence, ranking: NDArray[np.float64], chosen: Sequence[int]) -> list[Extract]:
@@ -128,6 +132,15 @@ def _useful(
     if trusted.isdisjoint(n for _, sources in supported for n in sources):
         return False
     return _tells(" ".join(text for text, _ in supported), evidence, best)
+
+
+def _unambiguous(evidence: Evidence, best: int) -> bool:
+    """Does the best quote hold at most one number to choose from, where one is wanted? A small model guesses."""
+    kind, quote = wanted(evidence.typed), evidence.sentences[best].text
+    if kind not in (Wanted.NUMBER, Wanted.TIME):
+        return True
+    held = quantities(quote) if kind is Wanted.NUMBER else frozenset(n for n in numbers(quote) if len(n) == 4)
+    return len(held - numbers(evidence.question)) <= 1
 
 
 def _tells(text: str, evidence: Evidence, best: int) -> bool:

@@ -176,3 +176,12 @@ def test_a_follow_up_brings_news(encoder: Encoder, search: Search) -> None:
     answer = Answerer(encoder).answer("And who is her captain?", (Turn(QUESTION, told),), result)
     assert answer.sentences[0].text == "Her captain is Olga Brandt."
     assert all("240" not in sentence.text for sentence in answer.sentences)
+
+
+def test_a_small_model_is_not_trusted_to_choose_between_numbers(encoder: Encoder) -> None:
+    text = "The Tern carries 240 passengers in summer and 180 passengers in winter. Her captain is Olga Brandt."
+    result = found("How many passengers does the Tern carry in winter?", passage(0, text))
+    reply = "The Tern carries 240 passengers in winter."
+    small = Answerer(encoder, EchoBackend(reply, small=True)).answer(result.query.text, (), result)
+    assert small.mode is AnswerMode.EXTRACTIVE
+    assert "180" in small.text
