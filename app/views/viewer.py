@@ -218,7 +218,8 @@ class Viewer(QWidget):
             return
         if stored.document.media_type == PDF and not self._wants_text():
             first = min((s.start for s in self._place.spans), default=None)
-            page = self._place.page or (stored.page_of(first) if first is not None else None) or 1
+            # a passage may begin on the page before the words that are to be seen
+            page = (stored.page_of(first) if first is not None else None) or self._place.page or 1
             self.tools.show()
             self._stack.setCurrentWidget(self.pdf)
             self.pdf.open(stored.document.id, page, self._place.spans)

@@ -8,10 +8,12 @@ from typing import Any
 from core.answer.backend import Backend
 from core.answer.service import Answerer
 from core.base.errors import KnownError
-from core.base.types import SearchResult, Turn
+from core.base.types import Answer, SearchResult, Turn
 from core.base.wire import from_plain
+from core.library import Library
 from core.models import bundles
 from core.worker.finding import encoder_for
+from core.worker.paging import with_pages
 from core.worker.server import Call
 
 
@@ -20,9 +22,11 @@ class AnswerRole:
         self._library = library
         self._answerer: Answerer | None = None
         self._extractive: Answerer | None = None
+        self._reader: Library | None = None
 
     def open(self) -> dict[str, Any]:
         self._extractive = Answerer(encoder_for(self._library), None)
+        self._reader = Library.open(self._library)
         return {"role": "answer"}
 
     def handle(self, call: Call) -> Any:
@@ -30,14 +34,22 @@ class AnswerRole:
             raise ValueError(f"answer has no operation {call.request.op!r}")
         args = call.request.args
         mode = str(args.get("mode", "auto"))
-        return self._for(mode).answer(
+        answer = self._for(mode).answer(
             str(args["question"]),
             tuple(from_plain(Turn, t) for t in args.get("history", ())),
             from_plain(SearchResult, args["result"]),
             mode=mode,
-            on_partial=lambda data: call.emit("partial", data),
+            on_partial=lambda data: call.emit("partial", self._paged_partial(data)),
             control=call.control,
         )
+        return self._paged(answer)
+
+    def _paged_partial(self, data: dict[str, Any]) -> dict[str, Any]:
+        return {**data, "answer": self._paged(data["answer"])} if "answer" in data else data
+
+    def _paged(self, answer: Answer) -> Answer:
+        assert self._reader is not None
+        return with_pages(answer, self._reader)
 
     def _for(self, mode: str) -> Answerer:
         if self._extractive is None:
@@ -51,7 +63,8 @@ class AnswerRole:
         return self._answerer
 
     def close(self) -> None:
-        pass
+        if self._reader is not None:
+            self._reader.close()
 
 
 def load_backend() -> Backend | None:
