@@ -116,6 +116,8 @@ def from_os_error(error: OSError, path: object) -> KnownError:
         return DiskFull(f"The disk is full: {path} could not be written.", "Free some space, then try again.")
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return NoPermission(f"No permission for {path}.", "Check the rights of this file or folder.")
+    if error.errno == errno.EEXIST:
+        return KnownError(f"{path} is in the way: it is no folder.", "Choose another place.")
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return PathMissing(f"{path} does not exist.", "Check the path, or connect the drive it is on.")
     return KnownError(f"{path} could not be used: {error.strerror or error}.", "Try again.")

@@ -1,0 +1,62 @@
+"""What is kept of an index and of work that was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.base.types.documents import DocumentState
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFile:
+    """One immutable part of an index. Paths are relative to the library folder, `sha256` is of the file."""
+
+    segment: int
+    passages: int
+    dense_path: str
+    dense_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """An index as of one commit; `number` names its folder `generations/NNNN`."""
+
+    number: int
+    encoder: str
+    dimension: int
+    segments: tuple[SegmentFile, ...]
+    parent: int | None
+    created: str
+    concepts: str = ""  # folder of the sparse autoencoder under models/, empty when there is none
+    counts: dict[str, int] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    format: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileFailure:
+    path: str
+    state: DocumentState
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    documents: int
+    passages: int
+    skipped: int  # unchanged since last time
+    removed: int
+    failed: tuple[FileFailure, ...]
+    seconds: float
+    encoded: int = 0  # passages that went through the encoder (the rest were known)
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check of the doctor."""
+
+    check: str
+    severity: str  # ok, warning, error
+    detail: str
+    repaired: bool = False

@@ -1,0 +1,76 @@
+"""A search and what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.base.types.documents import Passage
+from core.base.types.places import NOWHERE, Span
+
+# channel names: a contract with the command line
+BM25, DENSE, LEXICAL, MULTI, CONCEPT, RERANK, FUSED = (
+    "bm25", "dense", "lexical", "multi", "concept", "rerank", "fused",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents may answer. Values within one field are alternatives; fields combine with *and*."""
+
+    folders: tuple[str, ...] = ()  # path prefixes
+    types: tuple[str, ...] = ()  # media types or their short names (pdf, docx, html, md, txt, jsonl)
+    languages: tuple[str, ...] = ()  # ISO 639-1
+    tags: tuple[str, ...] = ()
+    after: str = ""  # ISO date, inclusive, compared with the document's modified date
+    before: str = ""  # ISO date, inclusive
+    documents: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any((self.folders, self.types, self.languages, self.tags, self.after, self.before, self.documents))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search. `weights` are per channel; a channel left out takes its default."""
+
+    text: str
+    k: int = 10
+    filters: Filters = field(default_factory=Filters)
+    channels: tuple[str, ...] = (BM25, DENSE)
+    weights: dict[str, float] = field(default_factory=dict)
+    boosts: dict[int, float] = field(default_factory=dict)  # concept id -> factor; 0 mutes
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """One channel's part in a hit. The contributions of a hit's parts add up to its score.
+
+    `score` is the channel's raw score, `rank` its rank among the candidates (from 1; None when the channel
+    did not find the passage by itself), `weight` the channel's weight in the fusion.
+    """
+
+    channel: str
+    score: float
+    rank: int | None
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    rank: int
+    passage: Passage
+    score: float
+    parts: tuple[ScorePart, ...]
+    spans: tuple[Span, ...] = ()  # matched words, in the passage's text
+    snippet: Span = NOWHERE  # the window of the passage worth showing
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    query: Query
+    hits: tuple[Hit, ...]
+    generation: int
+    milliseconds: dict[str, float]
+    filtered_out: int = 0  # candidates that only the filters removed
+    notice: str = ""  # e.g. that a damaged index file is being rebuilt
