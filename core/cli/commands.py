@@ -112,7 +112,12 @@ def search(
 
 
 @app.command()
-def explain(query: str, passage_id: int, library: LibraryOption, json: Json = False) -> None:
+def explain(
+    query: str,
+    passage_id: Annotated[int, typer.Argument(min=1, max=2**63 - 1, help="From `search`.")],
+    library: LibraryOption,
+    json: Json = False,
+) -> None:
     """Say why a passage matches a query."""
     from core.cli.present import show_explanation
     from core.worker.finding import Finder

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import Any
 
-from core.base.errors import PathMissing
+from core.base.errors import PathMissing, from_os_error
 from core.base.events import Control
 from core.base.files import path_text
 from core.base.types import ReadDocument
@@ -21,11 +22,14 @@ def read_one(path: Path) -> dict[str, Any]:
     The documents of a collection are joined by blank lines.
 
     Raises:
-        PathMissing
+        PathMissing, NoPermission
     """
-    if not path.is_file():
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise from_os_error(error, path_text(path)) from error
+    if not stat.S_ISREG(status.st_mode):
         raise PathMissing(f"{path_text(path)} is not a file.", "Check the path.")
-    status = path.stat()
     file = FoundFile(path.resolve(), path_text(path.resolve()), 0, status.st_size, status.st_mtime_ns)
     limits = Limits()
     with Sandbox(limits) as sandbox:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from typing import NoReturn
 
 from core.base.errors import Cancelled, KnownError
 
@@ -27,11 +29,22 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(CANCELLED)
     except KnownError as error:
-        print(f"{error.message} {error.advice}".strip(), file=sys.stderr)
-        sys.exit(1)
+        _fail(error)
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
+    except (OSError, sqlite3.Error) as error:
+        from core.store.database import explained
+
+        known = explained(error)
+        if known is None:
+            raise
+        _fail(known)
+
+
+def _fail(error: KnownError) -> NoReturn:
+    print(f"{error.message} {error.advice}".strip(), file=sys.stderr)
+    sys.exit(1)
 
 
 def _window() -> None:

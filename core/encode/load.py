@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.base.errors import KnownError, ModelMissing
+from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.encode.encoder import Encoder
-from core.models.bundles import ENCODER, Bundle, active, find
+from core.models.bundles import CONFIG, ENCODER, Bundle, active, find
 
 
 def open_encoder(bundle_id: str | None = None, *, threads: int = 0) -> Encoder:
@@ -28,7 +28,13 @@ def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:
         raise KnownError(f"{bundle.id} is not an encoder.", "Choose an encoder: whymatch models list")
     from core.encode.onnx import OnnxEncoder  # heavy: only when an encoder is opened
 
-    return OnnxEncoder(bundle, threads=threads)
+    try:
+        return OnnxEncoder(bundle, threads=threads)
+    except (KeyError, TypeError, ValueError) as error:  # bundle.json was changed by hand
+        raise ModelDamaged(
+            f"The model {bundle.id} is damaged: {CONFIG} does not fit ({error}).",
+            f"Install it again: whymatch models add {bundle.id}",
+        ) from error
 
 
 def _active() -> Bundle:

@@ -47,10 +47,18 @@ class ScanResult:
 
 def check_path(path: Path) -> None:
     """Raises PathMissing or NoPermission when `path` cannot be added."""
-    if not path.exists():
+    if not _exists(path):
         raise PathMissing(f"{path_text(path)} does not exist.", "Check the path, or connect the drive it is on.")
     if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
         raise NoPermission(f"No permission to read {path_text(path)}.", "Check the rights of this file or folder.")
+
+
+def _exists(path: Path) -> bool:
+    """False also where the way there is closed to us."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def scan(
@@ -65,7 +73,7 @@ def scan(
     seen: set[str] = set()
     for root in roots:
         base = text_path(root.path)
-        if not base.exists():
+        if not _exists(base):
             result.away.append(root)
             continue
         for found in _walk(base, root.id, library.resolve(), result.failed):
@@ -121,7 +129,7 @@ def _walk(base: Path, root_id: int, library: Path, failed: list[FileFailure]) ->
 def _ignored_folder(path: Path, name: str, library: Path) -> bool:
     if name in IGNORED_FOLDERS or name.startswith("."):
         return True
-    return path.resolve() == library or (path / "library.db").is_file()
+    return path.resolve() == library or _exists(path / "library.db")
 
 
 def _found(path: Path, root_id: int) -> FoundFile | None:

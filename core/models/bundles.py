@@ -60,13 +60,15 @@ def load(folder: Path) -> Bundle:
         ModelMissing: no bundle in `folder`.
         ModelDamaged: the config is unreadable, or a file is absent or cut short.
     """
-    if not (folder / CONFIG).is_file():
-        raise ModelMissing(f"The model {folder.name} is not installed.", f"{_AGAIN} {folder.name}")
     try:
+        if not (folder / CONFIG).is_file():
+            raise ModelMissing(f"The model {folder.name} is not installed.", f"{_AGAIN} {folder.name}")
         config = read_json(folder / CONFIG)
         bundle = Bundle(config["id"], config["kind"], folder, config)
         sizes = dict(config["sizes"])
         newer = config["format"] > FORMAT
+    except PermissionError as error:
+        raise from_os_error(error, folder) from error
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise _damaged(folder.name, f"{CONFIG} cannot be read") from error
     if newer:
@@ -207,7 +209,7 @@ def _choices() -> dict[str, str]:
         value = read_json(models() / _ACTIVE)
     except (OSError, ValueError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return {kind: id for kind, id in value.items() if isinstance(id, str)} if isinstance(value, dict) else {}
 
 
 def _check_id(id: str) -> None:

@@ -10,13 +10,23 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from core.base.errors import DiskFull, LibraryDamaged, LibraryLocked, LibraryTooNew, NoPermission, NotALibrary
+from core.base.errors import (
+    DiskFull,
+    KnownError,
+    LibraryDamaged,
+    LibraryLocked,
+    LibraryTooNew,
+    NoPermission,
+    NotALibrary,
+    from_os_error,
+)
 from core.base.files import FileLock
 from core.store.migrations import STEPS, applied, migrate
 
 FILE = "library.db"
 LOCK_FILE = "library.lock"
 _LOW_SPACE = 4 << 20
+_BUGS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError, sqlite3.DataError)
 
 
 def create(folder: Path) -> Database:
@@ -109,31 +119,47 @@ def transaction(db: Database) -> Iterator[Database]:
 
 @contextlib.contextmanager
 def known_errors(folder: Path) -> Iterator[None]:
-    """Turn what SQLite says into errors a person can act on."""
+    """Turn what SQLite and the file system say into errors a person can act on."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        text = str(error)
-        if "disk is full" in text or ("disk I/O" in text and _no_space(folder)):
-            raise DiskFull(f"The disk with {folder} is full.", "Free some space, then try again.") from error
-        if "locked" in text or "busy" in text:
-            raise LibraryLocked(f"The library in {folder} is busy.", "Try again in a moment.") from error
-        if "readonly" in text or "unable to open" in text:
-            raise NoPermission(
-                f"The library in {folder} cannot be opened.", "Check the rights of this folder."
-            ) from error
-        raise
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.IntegrityError):
+    except (OSError, sqlite3.Error) as error:
+        known = explained(error, folder)
+        if known is None:
             raise
-        raise LibraryDamaged(
-            f"The database of the library in {folder} is damaged ({error}).",
+        raise known from error
+
+
+def explained(error: OSError | sqlite3.Error, folder: Path | None = None) -> KnownError | None:
+    """What `error` says of the library in `folder` or of a file; None when it is a bug of ours."""
+    where = f" in {folder}" if folder else ""
+    if isinstance(error, BrokenPipeError):  # of whoever listens to the work
+        return None
+    if isinstance(error, OSError):
+        return from_os_error(error, error.filename or folder or "A file")
+    if isinstance(error, sqlite3.OperationalError):
+        return _of_operation(str(error), where, folder)
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _BUGS):
+        return LibraryDamaged(
+            f"The database of the library{where} is damaged ({error}).",
             "Restore it from a backup, or add the folders to a new library.",
-        ) from error
+        )
+    return None
 
 
-def _no_space(folder: Path) -> bool:
+def _of_operation(text: str, where: str, folder: Path | None) -> KnownError | None:
+    if "disk is full" in text or ("disk I/O" in text and _no_space(folder)):
+        return DiskFull(f"The disk with the library{where} is full.", "Free some space, then try again.")
+    if "locked" in text or "busy" in text:
+        return LibraryLocked(f"The library{where} is busy.", "Try again in a moment.")
+    if "readonly" in text or "unable to open" in text:
+        return NoPermission(f"The library{where} cannot be opened.", "Check the rights of this folder.")
+    if "disk I/O" in text:
+        return KnownError(f"The disk with the library{where} does not work as it should.", "Check the disk.")
+    return None
+
+
+def _no_space(folder: Path | None) -> bool:
     """SQLite reports a full disk as an I/O error when it meets it in the write-ahead log."""
     with contextlib.suppress(OSError):
-        return shutil.disk_usage(folder).free < _LOW_SPACE
+        return folder is not None and shutil.disk_usage(folder).free < _LOW_SPACE
     return False

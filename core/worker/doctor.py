@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 from sqlite_utils import Database
 
-from core.base.errors import KnownError, LibraryLocked
+from core.base.errors import IndexDamaged, KnownError, LibraryLocked, NoPermission
 from core.base.types import Finding
 from core.encode.encoder import input_text
 from core.index import generation
@@ -15,6 +16,7 @@ from core.index.writer import rebuild
 from core.ingest.indexing import Indexer
 from core.library import Library
 from core.store import database
+from core.store.database import explained
 from core.worker.finding import encoder_for
 
 
@@ -36,7 +38,7 @@ def examine(library: Path, *, repair: bool = False) -> list[Finding]:
         db = database.open_writer(library)
         try:
             before = _checks(library, db)
-            if all(f.severity == "ok" for f in before):
+            if all(f.severity == "ok" for f in before) or before[0].severity != "ok":
                 return [*before, jobs]
             return [*_repaired(library, db, before), jobs]
         finally:
@@ -44,15 +46,24 @@ def examine(library: Path, *, repair: bool = False) -> list[Finding]:
 
 
 def _checks(library: Path, db: Database) -> list[Finding]:
-    findings = [_database(db), *_documents(db), _concepts(library)]
-    return [*findings, *check_index(library, db)]
+    """Of a damaged database nothing more can be said: what it holds is not to be trusted."""
+    state = _database(db)
+    if state.severity != "ok":
+        return [state]
+    return [state, *_documents(db), _concepts(library), *check_index(library, db)]
 
 
 def _database(db: Database) -> Finding:
-    problems = [row[0] for row in db.execute("PRAGMA quick_check").fetchall() if row[0] != "ok"]
-    problems += [
-        f"{row[0]} row {row[1]} points to nothing" for row in db.execute("PRAGMA foreign_key_check").fetchall()
-    ]
+    try:
+        problems = [row[0] for row in db.execute("PRAGMA quick_check").fetchall() if row[0] != "ok"]
+        problems += [
+            f"{row[0]} row {row[1]} points to nothing" for row in db.execute("PRAGMA foreign_key_check").fetchall()
+        ]
+    except sqlite3.DatabaseError as error:
+        known = explained(error)
+        if known is None:
+            raise
+        return Finding("database", "error", str(known))
     if problems:
         return Finding("database", "error", "; ".join(problems[:5]))
     return Finding("database", "ok", "The database is consistent.")
@@ -81,11 +92,13 @@ def _counted(check: str, number: int, what: str, severity: str = "error") -> Fin
 def _concepts(library: Path) -> Finding:
     from core.concepts.model import ConceptModel
 
-    current = generation.current(library)
-    if current is None or not current.concepts:
-        return Finding("concepts", "ok", "There are none yet.")
     try:
-        ConceptModel.load(library / "models" / current.concepts)
+        current = generation.current(library)
+        if current is None or not current.concepts:
+            return Finding("concepts", "ok", "There are none yet.")
+        ConceptModel.load(library / "models" / current.concepts, verify=True)
+    except IndexDamaged:
+        return Finding("concepts", "warning", "Which ones are in use is not known: the index is damaged.")
     except (KnownError, OSError, ValueError) as error:
         return Finding("concepts", "error", f"The concept model cannot be loaded: {error}")
     return Finding("concepts", "ok", f"{current.concepts} is whole.")
@@ -101,9 +114,12 @@ def _jobs(library: Path) -> Finding:
         return Finding("jobs", "ok", "The last job came to its end.")
     try:
         with database.lock(library, "doctor"):
-            return Finding("jobs", "warning", "The last job was cut off; the next ingest resumes it.")
+            pass
     except LibraryLocked:
         return Finding("jobs", "ok", "A job is running.")
+    except NoPermission:  # a library that may only be read: nothing runs here
+        pass
+    return Finding("jobs", "warning", "The last job was cut off; the next ingest resumes it.")
 
 
 def _repaired(library: Path, db: Database, before: list[Finding]) -> list[Finding]:

@@ -5,11 +5,12 @@ A damaged index file is rebuilt here from the stored text, and the result says s
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.base.errors import IndexDamaged, LibraryLocked
+from core.base.errors import IndexDamaged, LibraryLocked, ModelDamaged, ModelMissing, NoPermission
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.concepts.model import ConceptModel
 from core.encode.encoder import Encoder, input_text
@@ -48,15 +49,26 @@ class Finder:
         return self._mended(lambda: self._searcher.retrieve(question, history, filters, k))
 
     def explain(self, query: Query, passage_id: int) -> Explanation:
-        """Raises NotFound, BadQuery."""
+        """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery."""
         self._load_concepts()
-        return explain(self._searcher, self._model, self._labels, query, passage_id)
+        try:
+            return explain(self._searcher, self._model, self._labels, query, passage_id)
+        except IndexDamaged:
+            if not self._rebuilt():
+                raise
+            return explain(self._searcher, self._model, self._labels, query, passage_id)
 
     def _mended(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Search; when a part of the index turns out damaged, rebuild it and search again."""
+        """Search; when a part of the index turns out damaged or lost, rebuild it and search again."""
         result = search()
-        if not self._searcher.damaged:
+        lost = result.generation == 0 and self._library.passage_count() > 0
+        if not (self._searcher.damaged or lost) or not self._rebuilt():
             return result
+        result = search()
+        return replace(result, notice=" ".join(filter(None, (REBUILT, result.notice))))
+
+    def _rebuilt(self) -> bool:
+        """Make the index again, unless somebody is at work on the library: it is theirs to make then."""
         try:
             with database.lock(self._folder, "repair"):
                 db = database.open_writer(self._folder)
@@ -64,20 +76,32 @@ class Finder:
                     rebuild(self._folder, db, self.encoder, input_text)
                 finally:
                     db.conn.close()
-        except LibraryLocked:
-            return result  # who holds the lock will rebuild it; the notice of this result stands
+        except (LibraryLocked, NoPermission):
+            return False
         self._searcher.reopen()
-        result = search()
-        return replace(result, notice=" ".join(filter(None, (REBUILT, result.notice))))
+        return True
 
     def _load_concepts(self) -> None:
-        current = generation.current(self._folder)
-        name = current.concepts if current else ""
+        name = _concepts_of(self._folder)
         if name == self._model_name:
             return
-        self._model = ConceptModel.load(self._folder / "models" / name) if name else None
+        self._model = _concept_model(self._folder, name)
         self._labels = {c.id: c.label for c in self._library.concepts(name)} if name else {}
         self._model_name = name
+
+
+def _concepts_of(library: Path) -> str:
+    with contextlib.suppress(IndexDamaged):
+        current = generation.current(library)
+        return current.concepts if current else ""
+    return ""
+
+
+def _concept_model(library: Path, name: str) -> ConceptModel | None:
+    """None when it cannot be loaded: the next ingest fits it anew, and `doctor` says so."""
+    with contextlib.suppress(ModelMissing, ModelDamaged):
+        return ConceptModel.load(library / "models" / name) if name else None
+    return None
 
 
 def encoder_for(library: Path, *, threads: int = 0) -> Encoder:

@@ -16,10 +16,10 @@ def roll_back(library: Path, to: int | None = None) -> int:
     """Make an earlier generation current; by default the newest one before the present.
 
     Raises:
-        NotALibrary, LibraryLocked
+        NotALibrary, LibraryTooNew, LibraryLocked
         NotFound: there is no such generation.
     """
-    database.require(library)
+    database.open_reader(library).conn.close()
     with database.lock(library, "rollback"):
         current = generation.current(library)
         kept = [g.number for g in generation.history(library)]
@@ -34,12 +34,11 @@ def roll_back(library: Path, to: int | None = None) -> int:
 
 def concept_overview(library: Path) -> tuple[list[Concept], dict[str, float]]:
     """The named concepts of the current generation, and the fidelity figures of their model."""
-    database.require(library)
-    current = generation.current(library)
-    if current is None or not current.concepts:
-        return [], {}
     reader = Library.open(library)
     try:
+        current = generation.current(library)
+        if current is None or not current.concepts:
+            return [], {}
         rows = reader.concepts(current.concepts)
     finally:
         reader.close()

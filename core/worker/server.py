@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sqlite3
 import threading
 import traceback
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import IO, Any, Protocol
 from core.base.errors import Cancelled, KnownError
 from core.base.events import Changed, Control, Event, Notice, Progress
 from core.base.wire import to_plain
+from core.store.database import explained
 from core.worker.protocol import Reply, Request, decode_request, encode_reply, read_lines
 
 _GRACE_SECONDS = 5.0  # for the request at work when the parent has gone
@@ -73,6 +75,11 @@ class Server:
             self._send(Reply(0, "ready", to_plain(self._role.open())))
         except KnownError as error:
             self._send(Reply(0, "error", _error(error)))
+        except (OSError, sqlite3.Error) as error:
+            known = explained(error)
+            if known is None:
+                raise
+            self._send(Reply(0, "error", _error(known)))
 
     def _answer(self, call: Call) -> None:
         try:
@@ -83,8 +90,8 @@ class Server:
         except KnownError as error:
             reply = Reply(call.request.id, "error", _error(error))
         except Exception as error:
-            detail = {"message": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
-            reply = Reply(call.request.id, "bug", detail)
+            known = explained(error) if isinstance(error, (OSError, sqlite3.Error)) else None
+            reply = Reply(call.request.id, "error", _error(known)) if known else _bug(call.request.id, error)
         self._send(reply)
 
     def _send(self, reply: Reply) -> None:
@@ -121,6 +128,11 @@ class Server:
         timer = threading.Timer(_GRACE_SECONDS, os._exit, (1,))
         timer.daemon = True
         timer.start()
+
+
+def _bug(request: int, error: Exception) -> Reply:
+    detail = {"message": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+    return Reply(request, "bug", detail)
 
 
 def _error(error: KnownError) -> dict[str, str]:
