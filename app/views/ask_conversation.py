@@ -28,6 +28,7 @@ class ConversationView(Scroller):
         self.setAccessibleName(tr("Conversation"))
         self.turns: list[TurnView] = []
         self._following = True
+        self._held: tuple[TurnView, int] | None = None  # an exchange, and how far below the top it stays
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._grown)
         bar.actionTriggered.connect(lambda _: QTimer.singleShot(0, self, self._scrolled))
@@ -40,7 +41,7 @@ class ConversationView(Scroller):
         turn.retry.connect(lambda: self.retry.emit(turn))
         self.turns.append(turn)
         self.body.insertWidget(self.body.count() - 1, turn)
-        self._following = True
+        self._following, self._held = True, None
         return turn
 
     def show_stored(self, stored: Sequence[StoredTurn]) -> None:
@@ -51,11 +52,17 @@ class ConversationView(Scroller):
     def clear(self) -> None:
         for turn in self.turns:
             self.remove_widget(turn)
-        self.turns = []
+        self.turns, self._held = [], None
 
     def drop(self, turn: TurnView) -> None:
         self.turns.remove(turn)
         self.remove_widget(turn)
+        self._held = None
+
+    def hold(self, turn: TurnView) -> None:
+        """Keep an exchange where it is while the view gets another width: someone is at it."""
+        self._following = False
+        self._held = (turn, turn.y() - self.verticalScrollBar().value())
 
     def remove_widget(self, turn: QWidget) -> None:
         self.body.removeWidget(turn)
@@ -80,7 +87,11 @@ class ConversationView(Scroller):
         """Someone who scrolled up reads: what grows below does not pull them away."""
         bar = self.verticalScrollBar()
         self._following = bar.value() >= bar.maximum() - 4
+        self._held = None
 
     def _grown(self, _minimum: int, maximum: int) -> None:
-        if self._following:
+        if self._held is not None:
+            turn, below = self._held
+            self.verticalScrollBar().setValue(turn.y() - below)
+        elif self._following:
             self.verticalScrollBar().setValue(maximum)

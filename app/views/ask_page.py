@@ -61,6 +61,7 @@ class AskPage(Page):
             return True
         if self.why.is_open:
             self.why.close()
+            self.focus_search()
             return True
         return False
 
@@ -121,6 +122,7 @@ class AskPage(Page):
         self.conversation.why.connect(self._why)
         self.conversation.retry.connect(self._retry)
         self.why.changed.connect(self._fit)
+        self.why.closed.connect(self.focus_search)
         self._flow.found.connect(self._found)
         self._flow.drafted.connect(lambda answer: self.conversation.turns[-1].show_draft(answer))
         self._flow.token.connect(lambda token: self.conversation.turns[-1].add_token(token))
@@ -214,9 +216,11 @@ class AskPage(Page):
 
     # from a citation onwards
 
-    def _open(self, _turn: TurnView, citation: Citation) -> None:
+    def _open(self, turn: TurnView, citation: Citation) -> None:
+        self.conversation.hold(turn)
         place = Place(citation.document_id, citation.page, (Span(citation.start, citation.end),))
         self.context.navigate("document", place)
 
     def _why(self, turn: TurnView, citation: Citation) -> None:
+        self.conversation.hold(turn)
         self.why.ask(Query(turn.search_text), citation.passage_id)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from app.context import Context, Place
+
+LEAST = 0.3  # of the width that the document and the pages get when it is opened
+NARROW = 880  # below this width the document takes the place of the pages
 
 
 class Beside(QSplitter):
@@ -25,6 +29,18 @@ class Beside(QSplitter):
         return self.viewer is not None and not self.viewer.isHidden()
 
     @property
+    def covers(self) -> bool:
+        """Whether the document stands in place of the pages, for want of room."""
+        return self.stack.isHidden()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.stack.setVisible(not (self.is_open and self.width() < NARROW))
+
+    @property
     def has_focus(self) -> bool:
         focus = self.window().focusWidget()
         return self.is_open and focus is not None and self.viewer is not None and self.viewer.isAncestorOf(focus)
@@ -34,15 +50,17 @@ class Beside(QSplitter):
             self.viewer = self._make(context)
         if not self.is_open:
             self.viewer.show()
-            half = self.width() // 2
-            self.setSizes(context.settings.get("viewer_sizes") or [self.width() - half, half])
+            self.setSizes(self._shares(context.settings.get("viewer_sizes")))
+        self._fit()
         self.viewer.open(place)  # type: ignore[attr-defined]
 
     def close_document(self) -> None:
         if self.viewer is None or not self.is_open or self._context is None:
             return
-        self._context.settings.remember("viewer_sizes", self.sizes())
+        if not self.covers:
+            self._context.settings.remember("viewer_sizes", self.sizes())
         self.viewer.hide()
+        self._fit()
         current = self.stack.currentWidget()
         if current is not None:
             current.setFocus()
@@ -53,6 +71,12 @@ class Beside(QSplitter):
         if self.viewer is not None:
             self.viewer.deleteLater()
         self.viewer = self._context = None
+
+    def _shares(self, kept: list[int]) -> list[int]:
+        """The widths chosen last time, if the document could be read in them; else one half each."""
+        if len(kept) == 2 and LEAST * sum(kept) < kept[1] < (1 - LEAST) * sum(kept):
+            return kept
+        return [self.width() - self.width() // 2, self.width() // 2]
 
     def _make(self, context: Context) -> QWidget:
         from app.views.viewer import Viewer  # on first use, so that the window is up quickly

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -18,6 +19,7 @@ from app.widgets.labels import Badge, ElidedLabel, Label
 from core.base.types import Document
 
 _LISTED = 20  # warnings shown one by one
+_LONG_WORD = 24  # characters without a blank that a line may have to be broken in
 
 
 class DocumentDetails(Card):
@@ -111,7 +113,7 @@ def _warnings(document: Document) -> str:
 def _facts(document: Document) -> str:
     size = document.size
     parts = [
-        tr("Name: {name}", name=name(document)),
+        tr("Name: {name}", name=_breakable(name(document))),
         tr("Kind: {kind}", kind=tr(KINDS.get(document.media_type, document.media_type))) if document.media_type else "",
         tr("Language: {language}", language=document.language) if document.language else "",
         plural(document.pages, "{n} page", "{n} pages") if document.pages else "",
@@ -130,5 +132,6 @@ def _facts(document: Document) -> str:
 
 
 def _breakable(path: str) -> str:
-    """Lets a long path break at its separators (zero-width spaces)."""
-    return path.replace("/", "/\u200b").replace("\\", "\\\u200b")
+    """Lets a long path break at its separators, and long words anywhere (zero-width spaces)."""
+    parted = path.replace("/", "/\u200b").replace("\\", "\\\u200b")
+    return re.sub(rf"[^\s\u200b]{{{_LONG_WORD}}}", lambda run: "\u200b" + "\u200b".join(run.group()), parted)

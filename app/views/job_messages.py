@@ -42,7 +42,9 @@ class JobMessages(QObject):
 
     def _cancelled(self, task: Task) -> None:
         if task.op != "remove":
-            self._notifications.tell(tr("Stopped. What was read until now is kept."))
+            kept = tr("Stopped. What was read until now is kept.")
+            go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))
+            self._notifications.message(go_on)
 
 
 def ingest_message(report: IngestReport, seconds: float) -> Message:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QTimer
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.context import Context, Place
@@ -25,6 +28,7 @@ from app.widgets.page import Page
 from app.widgets.search_box import SearchBox
 from core.base.types import Document, DocumentState
 
+NARROW = 720  # below this width the details stand below the table
 REFRESH_MS = 800  # while work goes on
 _GROUPS: tuple[tuple[str, str, frozenset[DocumentState]], ...] = (
     ("all", "All", frozenset()),
@@ -128,6 +132,14 @@ class LibraryPage(Page):
         column.addWidget(self.split, 1)
         return holder
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a narrow page the details stand below the table, so that both can be read."""
+        super().resizeEvent(event)
+        across = Qt.Orientation.Vertical if self.width() < NARROW else Qt.Orientation.Horizontal
+        if self.split.orientation() != across:
+            self.split.setOrientation(across)
+            self.split.setSizes([3, 2] if across is Qt.Orientation.Vertical else [640, 330])
+
     def _details(self) -> DocumentDetails:
         details = DocumentDetails()
         details.view.connect(self._open)
@@ -204,7 +216,7 @@ class LibraryPage(Page):
         self.retry_button.setVisible(retryable > 0 and self._states == PROBLEMS)
         total = sum(counts.values())
         self.subtitle.setText(self._summary(total) if total else tr("Nothing in it yet"))
-        roots = [root.path for root in self.context.library.roots()]
+        roots = _outermost([root.path for root in self.context.library.roots()])
         self.folders.set_whole(tr("From: {folders}", folders=", ".join(roots)) if roots else "")
         self.folders.setVisible(bool(roots))
         self.model.refresh()
@@ -275,3 +287,8 @@ class LibraryPage(Page):
     def _go_on(self) -> None:
         self.banner.hide()
         self.rescan()
+
+
+def _outermost(paths: list[str]) -> list[str]:
+    """The paths that lie in none of the others."""
+    return [p for p in paths if not any(Path(other) in Path(p).parents for other in paths)]

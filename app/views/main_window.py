@@ -194,6 +194,8 @@ class MainWindow(QMainWindow):
         if key == "document":
             self.beside.open(self.context, target)
             return
+        if self.beside.covers:
+            self.beside.close_document()
         page = self.page(key)
         self.stack.setCurrentWidget(page)
         self.nav.show_page(key)
@@ -230,7 +232,7 @@ class MainWindow(QMainWindow):
 
     def _escape(self) -> None:
         page = self._current()
-        if self.beside.has_focus or page is None or not page.escape():
+        if self.beside.has_focus or self.beside.covers or page is None or not page.escape():
             self.beside.close_document()
 
     def _toggle_pause(self) -> None:

@@ -16,7 +16,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.hit_list import HitList
 from app.widgets.labels import ElidedLabel
 from core.base.errors import KnownError
-from core.base.types import SearchResult
+from core.base.types import BM25, SearchResult
 
 EXACTLY = 0.5  # milliseconds below which a time says nothing
 
@@ -113,6 +113,8 @@ class SearchResults(QWidget):
         time = sum(ms for stage, ms in result.milliseconds.items() if stage != "total")
         time = result.milliseconds.get("total", time)
         found = plural(len(result.hits), "{n} passage", "{n} passages")
+        if not _has_words(result):
+            found = tr("{passages} near in meaning, none with these words", passages=found)
         self.count.set_whole(f"{found}  ·  {time:.0f} ms" if time > EXACTLY else found)
         self._stack.setCurrentWidget(self._page)
 
@@ -145,3 +147,9 @@ class SearchResults(QWidget):
         hit = self.list.current_hit() or next(iter(self.list.hits), None)
         if hit is not None:
             self.list.why.emit(hit)
+
+
+def _has_words(result: SearchResult) -> bool:
+    """Whether any word of the query stands in any hit, as far as words were looked for."""
+    words = [p.contribution for hit in result.hits for p in hit.parts if p.channel == BM25]
+    return not words or any(words)

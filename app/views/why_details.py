@@ -21,6 +21,7 @@ from app.widgets.why_sections import (
     concepts_text,
     score_rows,
     score_segments,
+    score_text,
     term_rows,
 )  # fmt: skip
 from core.base.types import Explanation
@@ -51,6 +52,7 @@ class WhyDetails(Scroller):
         bar = Bar(12)
         bar.show_segments(score_segments(e))
         self._section(tr("Score"), score_rows(e), bar)
+        self.body.addWidget(Label(score_text(), "small", wrap=True))
         self._section(tr("Shared concepts"), concept_rows(e, FEW), note=concepts_text(e))
         self._section(
             tr("Matched words"), term_rows(e), note="" if e.terms else tr("No word of the question is in it.")

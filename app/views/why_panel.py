@@ -139,9 +139,9 @@ class WhyPanel(QFrame):
         self._give_room()
 
     def _give_room(self) -> None:
-        """The passage gets what it needs, at most two fifths of the panel; the figures get the rest."""
+        """The passage gets what it needs, at most a third of the panel; the figures get the rest."""
         whole = self._split.height()
-        wanted = min(self._text.content_height() + 48, whole * 2 // 5)
+        wanted = min(self._text.content_height() + 48, whole // 3)
         self._split.setSizes([whole - wanted, wanted])
 
     def _fail(self, error: object) -> None:

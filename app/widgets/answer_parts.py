@@ -78,10 +78,7 @@ def left_out_lines(answer: Answer) -> str:
 def left_out_text(answer: Answer) -> str:
     """The sentence about what was left out; empty when nothing was."""
     number = len(left_out(answer))
-    one, many = (
-        "{n} sentence left out: no support in your documents",
-        "{n} sentences left out: no support in your documents",
-    )
+    one, many = "{n} unsupported sentence left out", "{n} unsupported sentences left out"
     return plural(number, one, many) if number else ""
 
 

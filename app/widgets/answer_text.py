@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
+    QFocusEvent,
     QFont,
     QGuiApplication,
     QResizeEvent,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 from app.i18n import tr
 from app.theme import colours
 from app.widgets.answer_parts import Piece
+from app.widgets.card import Card
 from app.widgets.page_offsets import shown
 from core.base.types import Citation
 
@@ -37,6 +39,7 @@ class AnswerText(QTextBrowser):
         super().__init__(parent)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("kind", "answer")
         self.setAccessibleName(name)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -45,6 +48,8 @@ class AnswerText(QTextBrowser):
         self.document().setUndoRedoEnabled(False)
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
         self.anchorClicked.connect(self._follow)
+        # all of it is in sight, so it has nowhere to scroll to, not even while it is being made narrower
+        self.verticalScrollBar().valueChanged.connect(lambda _: self.verticalScrollBar().setValue(0))
         self._pieces: tuple[Piece, ...] = ()
         self._quoted = False
         self._chips: list[Citation] = []
@@ -92,6 +97,20 @@ class AnswerText(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._ring(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._ring(False)
+
+    def _ring(self, on: bool) -> None:
+        """The card around shows the focus: a ring so close to the words would cut into them."""
+        card = self.parentWidget()
+        if isinstance(card, Card):
+            card.show_focus(on)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # the page scrolls, not one answer of it

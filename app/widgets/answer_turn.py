@@ -15,7 +15,7 @@ from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import Button
 from app.widgets.card import Card, row
-from app.widgets.labels import Badge, Label
+from app.widgets.labels import ElidedBadge, Label
 from app.widgets.page_offsets import one_line, shown
 from core.base.errors import KnownError
 from core.base.types import Answer, AnswerMode, Citation, SearchResult
@@ -42,7 +42,7 @@ class TurnView(QWidget):
         self._question = Label(shown(self.question), "strong", wrap=True)
         self._searched = Label("", "small", wrap=True)
         self._busy = Busy(delay_ms=0)
-        self._mode = Badge()
+        self._mode = ElidedBadge()
         self._reason = Label("", "muted", wrap=True)
         self.text = AnswerText(tr("Answer"))
         self._draft_note = Label(
@@ -76,7 +76,8 @@ class TurnView(QWidget):
         column.addLayout(row(self._mode, self._busy, None))
         for part in (self._reason, self.text, self._draft_note, self.draft, self.sources, self._unsupported):
             column.addWidget(part)
-        column.insertLayout(column.indexOf(self._unsupported), row(self._left_out, None, self._copy))
+        column.insertLayout(column.indexOf(self._unsupported), row(self._left_out, None))
+        column.addLayout(row(None, self._copy))
         hidden: tuple[QWidget, ...] = (
             self._mode, self._searched, self._reason, self.text, self._draft_note, self.draft, self._left_out,
             self._unsupported, self.sources, self._copy,

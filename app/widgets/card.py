@@ -18,6 +18,12 @@ class Card(QFrame):
         self.body.setContentsMargins(padding, padding, padding, padding)
         self.body.setSpacing(spacing)
 
+    def show_focus(self, on: bool) -> None:
+        """Show that what is inside has the focus, or no longer."""
+        self.setProperty("focused", on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
 
 class Rule(QFrame):
     """A thin horizontal line."""

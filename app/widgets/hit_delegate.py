@@ -20,6 +20,7 @@ LINES = 3
 BAR_WIDTH = 92
 BAR_HEIGHT = 6
 DOT = 7
+SPARE = 24  # characters more than needed that a start is cut off by: lines break elsewhere then
 GAP = 10  # between the names of channels
 
 
@@ -36,9 +37,22 @@ def _lines(text: str, font: QFont, width: float) -> int:
     return max(1, min(LINES, ceil(QFontMetricsF(font).horizontalAdvance(text) * 1.06 / max(50.0, width))))
 
 
+def _end(layout: QTextLayout, text: str) -> int:
+    """Where the last line of a layout ends in its text."""
+    last = layout.lineAt(layout.lineCount() - 1)
+    return Utf16(text).offset(last.textStart() + last.textLength())
+
+
+def _cut_start(text: str, spans: list[Span], hidden: int) -> tuple[str, list[Span]]:
+    """The text without its first `hidden` characters and some more, so that the first mark is seen."""
+    from_ = min(hidden + SPARE, spans[0].start)
+    start = text.find(" ", from_, spans[0].start) + 1 or from_  # no blanks: cut where it falls
+    return "… " + text[start:], [Span(s.start - start + 2, s.end - start + 2) for s in spans]
+
+
 def found_by(parts: tuple[ScorePart, ...]) -> list[str]:
-    """The channels that raised the hit, strongest first."""
-    return [p.channel for p in sorted(parts, key=lambda p: -p.contribution) if p.contribution > 0]
+    """The channels that raised the hit, in the order of the bar."""
+    return [p.channel for p in parts if p.contribution > 0]
 
 
 class HitDelegate(QStyledItemDelegate):
@@ -125,16 +139,16 @@ class HitDelegate(QStyledItemDelegate):
         painter.setPen(colours().colour("text"))
         layout.draw(painter, QPointF(area.left(), top))
 
-    def _layout(self, text: str, spans: list[Span], font: QFont, width: float, lines: int) -> QTextLayout:
+    def _layout(
+        self, text: str, spans: list[Span], font: QFont, width: float, lines: int, *, near: bool = False
+    ) -> QTextLayout:
         """At most `lines` lines; the last one ends with an ellipsis where text is left."""
         layout = self._laid(text, spans, font, width, lines)
-        if layout.lineCount() < lines:
+        end = _end(layout, text)
+        if layout.lineCount() < lines or end >= len(text):
             return layout
-        last = layout.lineAt(layout.lineCount() - 1)
-        units = Utf16(text)
-        end = units.offset(last.textStart() + last.textLength())
-        if end >= len(text):
-            return layout
+        if spans and spans[0].end > end and not near:
+            return self._layout(*_cut_start(text, spans, spans[0].end - end), font, width, lines, near=True)
         kept = text[:end].rstrip()
         kept = kept[: max(kept.rfind(" "), len(kept) - 12)] + " …"
         return self._laid(kept, [s for s in spans if s.end <= len(kept)], font, width, lines)

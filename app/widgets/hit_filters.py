@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QDate, QLocale, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.i18n import grouped, plural, tr
@@ -96,12 +97,18 @@ class FilterBar(QWidget):
         self._removed.setText(text)
         self._removed.setVisible(bool(number and self._filters))
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._refresh()
+
     def _chip(self, field: str) -> Chip:
         chip = Chip("", parent=self)
         menu = QMenu(chip)
         menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(lambda: self._fill(field, menu))
         chip.setMenu(menu)
+        # a menu that is left without a choice must not leave the chip looking as if there were one
+        chip.toggled.connect(lambda _: chip.setChecked(bool(self._chosen_text(field))))
         return chip
 
     def _refresh(self) -> None:
@@ -112,6 +119,7 @@ class FilterBar(QWidget):
             chip.setToolTip(text)
             chip.setAccessibleName(f"{tr('Filter')}: {tr(FIELDS[field])}" + (f", {text}" if text else ""))
             chip.setChecked(bool(text))
+        self._chips["tags"].setVisible(bool(self._filters.tags or self._facets().get("tags")))
         self._clear.setVisible(bool(self._filters))
         if not self._filters:
             self._removed.hide()

@@ -31,6 +31,7 @@ class ElidedLabel(QLabel):
         self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._mode = mode
+        self._side = Qt.AlignmentFlag.AlignLeft
         self._whole = ""
         self.set_whole(text)
 
@@ -56,7 +57,7 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         self.style().drawItemText(
-            painter, self.contentsRect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
+            painter, self.contentsRect(), int(Qt.AlignmentFlag.AlignVCenter | self._side),
             self.palette(), self.isEnabled(), self.shown(), self.foregroundRole(),
         )  # fmt: skip
 
@@ -79,6 +80,20 @@ class Badge(QLabel):
 
     def set_state(self, text: str, tone: str) -> None:
         self.setText(text)
+        set_tone(self, tone)
+
+
+class ElidedBadge(ElidedLabel):
+    """A badge of several words that is cut at its end where the room is short."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", "badge", parent, mode=Qt.TextElideMode.ElideRight)
+        self.setProperty("tone", "neutral")
+        self._side = Qt.AlignmentFlag.AlignHCenter
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def set_state(self, text: str, tone: str) -> None:
+        self.set_whole(text)
         set_tone(self, tone)
 
 

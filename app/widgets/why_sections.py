@@ -11,26 +11,41 @@ from app.widgets.why_figures import additive, percent, signed
 from app.widgets.why_row import RowFigures
 from core.base.types import ConceptShare, Explanation
 
+SCORE_DECIMALS = 2
+_NEAR_NOTHING = 0.05  # closeness in meaning below which shares of it say nothing
 CONCEPT_TONES = ("series_1", "series_3", "series_4", "series_5", "series_6", "series_2")
 
 
 def score_segments(e: Explanation) -> list[Segment]:
     return [
-        Segment(f"{channel_title(p.channel)} {signed(p.contribution)}", p.contribution, channel_tone(p.channel))
+        Segment(f"{channel_title(p.channel)} {_points(p.contribution)}", p.contribution, channel_tone(p.channel))
         for p in e.parts
     ]
 
 
 def score_rows(e: Explanation) -> list[RowFigures]:
     """One row a channel and their sum; the numbers shown add up to the score shown."""
-    values, total = additive([p.contribution for p in e.parts], e.score)
+    values, total = additive([p.contribution for p in e.parts], e.score, SCORE_DECIMALS)
     rows = [
         RowFigures(
-            channel_title(p.channel), signed(value), tone=channel_tone(p.channel), tip=_channel_tip(p.rank), swatch=True
+            channel_title(p.channel),
+            _points(value),
+            tone=channel_tone(p.channel),
+            tip=_channel_tip(p.rank),
+            swatch=True,
         )
         for p, value in zip(e.parts, values, strict=True)
     ]
-    return [*rows, RowFigures(tr("Together"), signed(total), strong=True)]
+    return [*rows, RowFigures(tr("Together"), _points(total), strong=True)]
+
+
+def score_text() -> str:
+    """What the points mean."""
+    return tr("Points only compare the hits of one search.")
+
+
+def _points(value: float) -> str:
+    return signed(value, SCORE_DECIMALS)
 
 
 def _channel_tip(rank: int | None) -> str:
@@ -40,10 +55,12 @@ def _channel_tip(rank: int | None) -> str:
 
 
 def concept_rows(e: Explanation, most: int) -> list[RowFigures]:
-    """Shares of the meaning score: the strongest concepts, the other ones, what all share, and the rest."""
+    """Parts of the closeness in meaning: the strongest concepts, the other ones, what all share, and the rest.
+
+    Shares of it in percent; where parts for and against cancel out, shares mislead, and the parts themselves are shown.
+    """
     if not e.concepts:
         return []
-    whole = e.dense_score
     by_size = sorted(e.concepts, key=lambda c: -abs(c.contribution))
     listed, others = by_size[:most], by_size[most:]
     rows = [(c.label, c.contribution, CONCEPT_TONES[i % 6], False, c.spans, "") for i, c in enumerate(listed)]
@@ -52,15 +69,30 @@ def concept_rows(e: Explanation, most: int) -> list[RowFigures]:
         rows.append((label, math.fsum(c.contribution for c in others), "muted", False, (), ""))
     rows.append((tr("Common to all passages"), e.common, "outline", False, (), _COMMON))
     rows.append((tr("Not explained by concepts"), e.residual, "muted", True, (), _REST))
-    shares = [value / whole if whole else 0.0 for _, value, *_ in rows]
-    shown, _ = additive(shares, math.fsum(shares), 2)
+    values = [value for _, value, *_ in rows]
+    cancel = cancels(e)
+    whole = max(map(abs, values)) if cancel else e.dense_score
+    shares = [value / whole if whole else 0.0 for value in values]
+    figures, _ = additive(values, e.dense_score) if cancel else additive(shares, math.fsum(shares), 2)
+    said = [_added(f) if cancel else percent(f) for f in figures]
     return [
-        RowFigures(label, percent(figure), max(0.0, share), tone, open_, tuple(spans), tip)
-        for (label, _, tone, open_, spans, tip), share, figure in zip(rows, shares, shown, strict=True)
+        RowFigures(label, figure, max(0.0, share), tone, open_, tuple(spans), tip or (_AGAINST if share < 0 else ""))
+        for (label, _, tone, open_, spans, tip), share, figure in zip(rows, shares, said, strict=True)
     ]
 
 
+def cancels(e: Explanation) -> bool:
+    """Whether parts for and against the match outweigh what is left of them."""
+    largest = max((abs(v) for v in (*(c.contribution for c in e.concepts), e.common, e.residual)), default=0.0)
+    return e.dense_score < max(_NEAR_NOTHING, largest)
+
+
+def _added(value: float) -> str:
+    return f"+{signed(value)}" if value > 0 else signed(value)
+
+
 _COMMON = "The part of the meaning score that any passage of this library would get."
+_AGAINST = "Speaks against the match: strong in one of the two, weak or opposite in the other."
 _REST = "The part of the meaning score that the named concepts do not account for."
 
 
@@ -68,8 +100,15 @@ def concepts_text(e: Explanation) -> str:
     """How far the concepts go, said openly."""
     if not e.concepts:
         return tr("No named concept is shared by the question and this passage.")
+    closeness = signed(e.dense_score, 2)
+    if cancels(e):
+        return tr(
+            "Closeness in meaning: {closeness} of 1. What speaks for the match, and what against it:",
+            closeness=closeness,
+        )
     return tr(
-        "Named concepts account for {share} of what sets this passage apart in meaning.",
+        "Closeness in meaning: {closeness} of 1. Named concepts account for {share} of what sets this passage apart.",
+        closeness=closeness,
         share=percent(e.explained_share),
     )
 

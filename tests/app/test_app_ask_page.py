@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.context import Place
 from app.views.ask_page import AskPage
 from app.views.ask_question import Question
+from app.widgets.answer_parts import Piece
 from app.widgets.answer_turn import TurnView
 from core.base.types import Answer, AnswerMode, Filters, Turn
 
@@ -81,7 +82,7 @@ def test_only_the_cited_are_listed_and_each_says_why(page: AskPage, desk: Desk, 
 def test_unsupported_sentences_are_left_out_and_can_be_seen(page: AskPage, qtbot: QtBot) -> None:
     turn = ask(page, qtbot, "What are the harbour dues? invent")
     assert "Dogs" not in turn.text.toPlainText()
-    assert turn._left_out.text() == "2 sentences left out: no support in your documents"
+    assert turn._left_out.text() == "2 unsupported sentences left out"
     assert not turn._unsupported.isVisibleTo(turn)
     turn._left_out.click()
     assert turn._unsupported.isVisibleTo(turn)
@@ -223,3 +224,33 @@ def test_view_follows_growth_but_not_someone_who_reads(page: AskPage, qtbot: QtB
     page.conversation.turns[-1].draft.append_plain("word " * 2000)
     qtbot.wait(50)
     assert bar.value() == 0
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_answer_is_as_high_as_its_text_when_it_has_the_focus_and_becomes_narrower(
+    page: AskPage, desk: Desk, qtbot: QtBot, mode: str
+) -> None:
+    desk.context.theme.set_mode(mode)
+    turn = ask(page, qtbot, "What are the harbour dues?")
+    turn.text.show_pieces([Piece("A long sentence about the dues of the harbour. " * 6, ())], quoted=True)
+    turn.text.setFocus()
+    for width in (1100, 700, 420, 900):
+        page.resize(width, 760)
+        qtbot.wait(30)
+        assert turn.text.viewport().height() >= turn.text.document().size().height()
+        assert turn.text.verticalScrollBar().value() == 0
+
+
+def test_a_narrow_conversation_cuts_nothing_off_at_its_side(page: AskPage, qtbot: QtBot) -> None:
+    turn = ask(page, qtbot, "What are the harbour dues?")
+    assert "SmolLM2" in turn.status
+    assert page.conversation.widget().minimumSizeHint().width() < 320
+
+
+def test_the_exchange_whose_source_is_opened_stays_in_its_place(page: AskPage, qtbot: QtBot) -> None:
+    turns = [ask(page, qtbot, "What are the harbour dues?") for _ in range(4)]
+    bar = page.conversation.verticalScrollBar()
+    bar.setValue(turns[1].y())
+    turns[1].sources.rows[0].open()
+    page.resize(520, 760)
+    qtbot.waitUntil(lambda: bar.value() == turns[1].y(), timeout=3000)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRect
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.widgets.hit_filters import shorten, value_name
+from app.widgets.hit_delegate import HitDelegate
+from app.widgets.hit_filters import FilterBar, shorten, value_name
 from app.widgets.hit_flow import FlowLayout
 from app.widgets.hit_model import pages_text, place_of, snippet_of
 from app.widgets.page_offsets import Utf16, one_line, shown
-from core.base.types import Hit, Passage, Span
+from core.base.types import Filters, Hit, Passage, Span
 
 
 @given(st.text(alphabet="aé港🚤😀\n", max_size=40))
@@ -78,3 +81,24 @@ def test_flow_starts_a_new_line_where_the_room_ends(qtbot: QtBot) -> None:
     assert flow.heightForWidth(210) == 20 + 6 + 20
     flow.setGeometry(QRect(0, 0, 210, 60))
     assert flow.itemAt(2).geometry() == QRect(0, 26, 100, 20)
+
+
+def test_a_menu_left_without_a_choice_leaves_its_chip_unchecked(qtbot: QtBot) -> None:
+    bar = FilterBar(lambda: {"types": [("application/pdf", 3)]})
+    qtbot.addWidget(bar)
+    bar.show()
+    bar._chips["types"].click()
+    assert not bar._chips["types"].isChecked()
+    bar.choose(Filters(types=("application/pdf",)))
+    assert bar._chips["types"].isChecked()
+    assert not bar._chips["tags"].isVisible()  # this library has none
+
+
+@pytest.mark.parametrize("blank", [" ", ""])
+@pytest.mark.parametrize("width", [200, 320, 900])
+def test_the_first_marked_word_is_among_the_lines_shown(qtbot: QtBot, blank: str, width: int) -> None:
+    text = blank.join(["ab"] * 60) + " target" + blank.join(["cd"] * 60)
+    place = text.index("target")
+    made = HitDelegate()._layout(text, [Span(place, place + 6)], QFont(), width, 3)
+    last = made.lineAt(made.lineCount() - 1)
+    assert "target" in made.text()[: last.textStart() + last.textLength()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pages_fixtures
 import pytest
@@ -17,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from app.views.why_panel import WhyPanel
 from app.widgets.why_figures import additive, percent, signed
 from app.widgets.why_row import WhyRow
-from app.widgets.why_sections import all_figures, concept_rows, score_rows
+from app.widgets.why_sections import all_figures, concept_rows, concepts_text, score_rows
 from core.base.types import Explanation, Query
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
@@ -51,7 +52,7 @@ def number(text: str) -> float:
 def test_numbers_shown_add_up_to_the_score_shown(panel: WhyPanel, qtbot: QtBot) -> None:
     explanation = explained(panel, qtbot)
     *parts, together = [number(r.value) for r in score_rows(explanation)]
-    assert round(math.fsum(parts), 3) == together == round(explanation.score, 3)
+    assert round(math.fsum(parts), 2) == together == round(explanation.score, 2)
 
 
 def test_shares_shown_add_up_to_all_of_the_meaning(panel: WhyPanel, qtbot: QtBot) -> None:
@@ -137,3 +138,17 @@ def test_numbers_in_words() -> None:
     assert signed(-0.0001, 3) == "0.000"
     assert percent(0.004) == "under 1 %"
     assert percent(-0.05) == "\N{MINUS SIGN}5 %"
+
+
+def test_parts_that_cancel_out_are_shown_themselves_and_add_up(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    first, *rest = explanation.concepts
+    rest_sum = math.fsum(c.contribution for c in rest)
+    far = replace(
+        explanation, concepts=(replace(first, contribution=0.2), *rest), common=0.02, residual=-0.2 - rest_sum,
+        dense_score=0.02,
+    )  # fmt: skip
+    values = [r.value for r in concept_rows(far, 5)]
+    assert values[0] == "+0.200"
+    assert round(math.fsum(number(v) for v in values), 3) == 0.02
+    assert "%" not in "".join(values) + concepts_text(far)
