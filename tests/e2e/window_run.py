@@ -98,10 +98,10 @@ def search(window: MainWindow, text: str, shots: Shots) -> dict[str, Any]:
     page.results.list.setFocus()
     QTest.keyClick(page.results.list, Qt.Key.Key_Down)
     QTest.keyClick(page, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
-    wait(lambda: page.why.explanation is not None, "the reason")
+    wait(lambda: page.why.is_open and page.why.panel.explanation is not None, "the reason")
     shots.take("why")
-    hit, why = page.results.list.hits[0], page.why.explanation
-    rows = [row.accessibleName() for row in page.why.details.rows]
+    hit, why = page.results.list.hits[0], page.why.panel.explanation
+    rows = [row.accessibleName() for row in page.why.panel.details.rows]
     QTest.keyClick(page, Qt.Key.Key_Escape)
     return {
         "hits": len(page.results.list.hits),
@@ -110,7 +110,7 @@ def search(window: MainWindow, text: str, shots: Shots) -> dict[str, Any]:
         "concepts": [c.label for c in why.concepts],
         "sentence": why.sentence,
         "rows": rows,
-        "why_closed": not page.why.isVisible(),
+        "why_closed": not page.why.is_open,
     }
 
 
