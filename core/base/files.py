@@ -104,11 +104,12 @@ class FileLock:
                 f"The library is being changed by another process{holder}.",
                 "Wait until it is done, or cancel that work first.",
             ) from None
-        file.seek(0)
-        file.truncate()
-        file.write(f"{os.getpid()} {self._purpose}".encode())
-        file.flush()
         self._file = file
+        with contextlib.suppress(OSError):  # the disk is full: who holds it is a courtesy, the lock is held
+            file.seek(0)
+            file.truncate()
+            file.write(f"{os.getpid()} {self._purpose}".encode())
+            file.flush()
 
     def release(self) -> None:
         if self._file is not None:

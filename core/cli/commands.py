@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from core.base.types import Query
@@ -63,7 +64,7 @@ def documents(library: LibraryOption, json: Json = False) -> None:
     table = Table("State", "Document", "Language", "Pages", "Passages")
     for row in rows:
         name = f"{row.path} {row.external_id}".rstrip()
-        table.add_row(row.state.value, name, row.language, str(row.pages or ""), str(row.passages))
+        table.add_row(row.state.value, escape(name), escape(row.language), str(row.pages or ""), str(row.passages))
     out.print(table)
 
 
@@ -201,7 +202,7 @@ def concepts(
         return
     table = Table("Concept", "Passages")
     for concept in rows:
-        table.add_row(concept.label, str(concept.passages))
+        table.add_row(escape(concept.label), str(concept.passages))
     out.print(table)
     out.print("  ".join(f"{key} {value:.3g}" for key, value in fidelity.items()))
 

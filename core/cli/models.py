@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from core.cli.output import out, print_json
@@ -59,5 +60,5 @@ def _show(json: bool) -> None:
     table = Table("Model", "Kind", "Size", "Licence", "State")
     for row in rows:
         state = "in use" if row.active else "installed" if row.installed else "not installed"
-        table.add_row(row.id, row.kind, f"{row.size / 1e6:.0f} MB", row.licence, state)
+        table.add_row(row.id, row.kind, f"{row.size / 1e6:.0f} MB", escape(row.licence), state)
     out.print(table)

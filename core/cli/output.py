@@ -54,7 +54,7 @@ class ProgressLine:
         if self._quiet:
             return
         if isinstance(event, Notice):
-            err.print(event.text)
+            err.print(event.text, markup=False)
         elif isinstance(event, Progress):
             self._show(event)
         elif isinstance(event, Changed) and self._live:

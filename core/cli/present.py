@@ -88,6 +88,6 @@ def show_evaluation(report: Evaluation, seconds: float) -> None:
     table = Table("Channel", "nDCG@10", "MRR@10", "Recall@100")
     for name, values in report.channels.items():
         table.add_row(name, *(f"{values[key]:.4f}" for key in ("ndcg@10", "mrr@10", "recall@100")))
-    out.print(f"{report.dataset}: {report.queries} queries, {seconds:.0f} s")
+    out.print(f"{report.dataset}: {report.queries} queries, {seconds:.0f} s", markup=False)
     out.print(table)
     out.print(f"p50 {report.milliseconds['p50']:.1f} ms, p95 {report.milliseconds['p95']:.1f} ms a query")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ CANCELLED = 130  # what shells use for a program stopped by Ctrl+C
 
 def main() -> None:
     """Exit code 0 done, 1 a known error, 2 wrong usage, 130 cancelled."""
+    _prepare_streams()
     try:
         if len(sys.argv) == 1:
             _window()
@@ -45,6 +47,16 @@ def main() -> None:
 def _fail(error: KnownError) -> NoReturn:
     print(f"{error.message} {error.advice}".strip(), file=sys.stderr)
     sys.exit(1)
+
+
+def _prepare_streams() -> None:
+    """A stream that is closed takes what it is given; one of few characters shows "?" for the others."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _window() -> None:

@@ -12,7 +12,8 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from core.base.errors import Cancelled
 from core.base.events import Control
@@ -165,9 +166,20 @@ def _documents(file: FoundFile, sandbox: Sandbox, limits: Limits, control: Contr
         yield _unreadable(error)
         return
     for document in sandbox.read(str(file.path), media_type, control):
-        # a lone surrogate cannot be stored; one character for one, so that offsets stay
-        clean = _SURROGATES.sub("\ufffd", document.text)
-        yield replace(document, text=clean, media_type=document.media_type or media_type)
+        yield _storable(replace(document, media_type=document.media_type or media_type))
+
+
+def _storable(document: ReadDocument) -> ReadDocument:
+    """Lone surrogates cannot be stored: one character for one, so that offsets stay."""
+    values: dict[str, Any] = {field.name: getattr(document, field.name) for field in fields(document)}
+    clean: dict[str, Any] = {n: _SURROGATES.sub("\ufffd", v) for n, v in values.items() if type(v) is str}
+    blocks = tuple(
+        replace(block, heading_path=tuple(_SURROGATES.sub("\ufffd", heading) for heading in block.heading_path))
+        if _SURROGATES.search("".join(block.heading_path))
+        else block
+        for block in document.blocks
+    )
+    return replace(document, **clean, blocks=blocks)
 
 
 def _stamp(file: FoundFile) -> tuple[int, int]:

@@ -112,7 +112,10 @@ def _walk(base: Path, root_id: int, library: Path, failed: list[FileFailure]) ->
 
     def denied(error: OSError) -> None:
         name = path_text(str(error.filename))
-        failed.append(FileFailure(name, DocumentState.DENIED, "No permission to list this folder."))
+        reason = "No permission to list this folder."
+        if not isinstance(error, PermissionError):
+            reason = f"This folder could not be listed: {error.strerror}."
+        failed.append(FileFailure(name, DocumentState.DENIED, reason))
 
     # folders that are links are not followed: they may lead in circles or out of the root
     for folder, names, file_names in os.walk(base, onerror=denied):

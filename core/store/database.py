@@ -106,13 +106,9 @@ def transaction(db: Database) -> Iterator[Database]:
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    try:
         db.execute("COMMIT")
     except BaseException:
-        with contextlib.suppress(sqlite3.Error):
+        if db.conn.in_transaction:  # a full disk has ended it already
             db.execute("ROLLBACK")
         raise
 

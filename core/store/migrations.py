@@ -127,7 +127,8 @@ def migrate(db: Database) -> list[str]:
             db.execute("INSERT INTO migration (name, applied) VALUES (?, ?)", (name, now))
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if db.conn.in_transaction:  # a full disk has ended it already
+                db.execute("ROLLBACK")
             raise
         fresh.append(name)
     return fresh

@@ -147,3 +147,26 @@ def test_a_bundle_changed_by_hand_is_a_damaged_model(library, tiny_home):
     assert "is damaged" in failure("search", "honey", "--library", library)
     (tiny_home / "models" / "active.json").write_text('{"encoder": 7}')
     run("models", "list")
+
+
+def test_names_that_look_like_markup_are_names(tmp_path, tiny_home):
+    folder = tmp_path / "odd["
+    folder.mkdir()
+    for name in ("red].txt", "[bold] [i.txt", "two\nlines.txt"):
+        (folder / name).write_text(f"The ferry [/nope] of {name}")
+    (folder / "surrogate.txt").write_bytes(b"ferry \xed\xa0\x80 [/b]")
+    target = tmp_path / "library"
+    assert b"4 documents" in run("ingest", folder, "--library", target).stdout
+    assert b"/red].txt" in run("documents", "--library", target).stdout.replace(b"\n", b"")
+    assert b"[/nope]" in run("search", "ferry [/nope]", "--library", target).stdout
+    run("explain", "ferry [/nope]", 1, "--library", target)
+    run("ask", "which ferry [/nope]?", "--library", target)
+    run("concepts", "--library", target)
+
+
+@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "cp1252"}])
+def test_a_terminal_of_few_characters(tmp_path, environment, monkeypatch):
+    (tmp_path / "zh.txt").write_text("渡轮 leaves at noon.", encoding="utf-8")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert b"?? leaves at noon." in run("text", tmp_path / "zh.txt").stdout

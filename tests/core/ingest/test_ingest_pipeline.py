@@ -312,3 +312,17 @@ def test_sections_are_made_the_same_each_time(tmp_path):
     parts = sections("bees", random.Random(1), 3)
     write_document(tmp_path / "a.txt", "A", parts)
     assert "code0003x" in (tmp_path / "a.txt").read_text()
+
+
+def test_a_collection_with_broken_lines_and_names_that_cannot_be_stored(box, tmp_path):
+    lines = [
+        '{"_id": "1", "text": "The first bee."}', "{broken", '{"_id": "1", "text": "The same id."}', "[]",
+        '{"_id": "\\ud800", "title": "a \\udfff", "text": "A lone \\ud800 surrogate."}',
+        '{"_id": "n\\u0000l", "text": "A null \\u0000 in it."}', '{"_id": "9", "text": "The last bee."}',
+    ]  # fmt: skip
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(lines))
+    assert box.run(path).failed == ()
+    found = " ".join(text for _, text in box.texts())
+    assert "The last bee." in found
+    assert "surrogate." in found

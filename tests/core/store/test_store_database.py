@@ -88,3 +88,14 @@ def test_a_reader_brings_an_older_library_up_to_date(tmp_path, monkeypatch):
     reader = database.open_reader(tmp_path)
     assert "more" in reader.table_names()
     reader.conn.close()
+
+
+def test_a_transaction_that_sqlite_has_ended_itself_tells_why(tmp_path):
+    db = database.create(tmp_path)
+    with db.conn:
+        db.execute("CREATE TABLE t (x INTEGER PRIMARY KEY)")
+        db.execute("INSERT INTO t VALUES (1)")
+    with pytest.raises(sqlite3.IntegrityError), database.transaction(db):
+        db.execute("INSERT OR ROLLBACK INTO t VALUES (1)")  # ends the transaction, as a full disk does
+    assert db.execute("SELECT count(*) FROM t").fetchone()[0] == 1
+    db.conn.close()
