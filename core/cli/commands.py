@@ -170,6 +170,20 @@ def delete(path: Path, library: LibraryOption, json: Json = False) -> None:
 
 
 @app.command()
+def tag(
+    path: Annotated[Path, typer.Argument(help="A document of the library.")],
+    library: LibraryOption,
+    tags: Annotated[list[str] | None, typer.Argument(help="Its tags from now on; none takes them away.")] = None,
+    json: Json = False,
+) -> None:
+    """Give a document tags, to filter by with `--filter tag=...`."""
+    from core.cli.tagging import tag as run
+
+    changed = run(library, path, tags or [])
+    print_json({"documents": changed}) if json else out.print(f"{len(changed)} documents tagged.")
+
+
+@app.command()
 def rollback(
     library: LibraryOption,
     to: Annotated[int | None, typer.Option("--to", help="Generation; by default the one before.")] = None,

@@ -84,6 +84,14 @@ def test_filters_narrow_and_tell(library):
     assert only["filtered_out"] > 0
 
 
+def test_tags_are_filters(library, tmp_path):
+    path = tmp_path / "docs" / "money-0003.pdf"
+    assert ask_json("tag", path, "urgent", "tax", "--library", library)["documents"][0]["tags"] == ["tax", "urgent"]
+    found = ask_json("search", "reference", "--library", library, "--filter", "tag=urgent")
+    assert {h["document"] for h in found["hits"]} == {str(path)}
+    run("tag", tmp_path / "nothing.pdf", "x", "--library", library, code=1)
+
+
 def test_delete_doctor_rollback(library, tmp_path):
     path = tmp_path / "docs" / "money-0003.pdf"
     receipt = ask_json("delete", path, "--library", library)
