@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QKeySequence, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from app.actions import ACTIONS
@@ -15,6 +15,15 @@ from app.widgets.buttons import Button
 from app.widgets.card import Rule, row
 from app.widgets.labels import Label
 from core import __version__
+
+# keys that a page or a list hears itself
+IN_PAGES = (
+    ("Why this match?", "Ctrl+I"),
+    ("From the search box into the hits", "Down"),
+    ("Open the document at the passage, ask the question", "Return"),
+    ("Start a new line in the question", "Shift+Return"),
+    ("Remove the chosen document or conversation", "Del"),
+)
 
 
 class Sheet(QDialog):
@@ -38,6 +47,13 @@ class Sheet(QDialog):
         self.buttons = row(None, self.close_button)
         column.addLayout(self.buttons)
         self.close_button.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as its wrapped words need: a first size never goes beyond two thirds of a small screen."""
+        super().showEvent(event)
+        wanted = min(self.layout().totalHeightForWidth(self.width()), self.screen().availableGeometry().height())
+        if wanted > self.height():
+            self.resize(self.width(), wanted)
 
 
 def settings_sheet(settings: Settings, parent: QWidget) -> Sheet:
@@ -85,15 +101,15 @@ def _number(setting: Setting, settings: Settings) -> QWidget:
 
 
 def shortcut_sheet(parent: QWidget) -> Sheet:
-    """All shortcuts, out of the table of actions."""
+    """All shortcuts: those of the table of actions, and the keys of the pages."""
     sheet = Sheet(tr("Keyboard shortcuts"), parent)
     grid = QGridLayout()
     grid.setHorizontalSpacing(28)
     grid.setVerticalSpacing(8)
-    records = [record for record in ACTIONS if record.shortcut]
-    for at, record in enumerate(records):
-        keys = QKeySequence(record.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
-        grid.addWidget(Label(tr(record.title)), at, 0)
+    records = [(record.title, record.shortcut) for record in ACTIONS if record.shortcut]
+    for at, (title, shortcut) in enumerate((*records, *IN_PAGES)):
+        keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+        grid.addWidget(Label(tr(title)), at, 0)
         grid.addWidget(Label(keys, "mono"), at, 1, Qt.AlignmentFlag.AlignRight)
     sheet.body.addLayout(grid)
     return sheet
