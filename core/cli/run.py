@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from core.base.errors import Cancelled, KnownError
@@ -54,7 +55,7 @@ def _prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (kept open to the end)
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (kept open to the end)
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
