@@ -55,6 +55,10 @@ class AskPage(Page):
     def focus_search(self) -> None:
         self.box.take_focus()
 
+    @property
+    def has_open(self) -> bool:
+        return self._flow.busy or self.why.is_open
+
     def escape(self) -> bool:
         if self._flow.busy:
             self._flow.stop()

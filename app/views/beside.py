@@ -9,6 +9,7 @@ from app.context import Context, Place
 
 LEAST = 0.3  # of the width that the document and the pages get when it is opened
 NARROW = 880  # below this width the document takes the place of the pages
+READABLE = 300  # pixels that a document needs beside them in any case
 
 
 class Beside(QSplitter):
@@ -38,7 +39,8 @@ class Beside(QSplitter):
         self._fit()
 
     def _fit(self) -> None:
-        self.stack.setVisible(not (self.is_open and self.width() < NARROW))
+        room = max(NARROW, self.stack.minimumSizeHint().width() + READABLE)
+        self.stack.setVisible(not (self.is_open and self.width() < room))
 
     @property
     def has_focus(self) -> bool:
@@ -74,9 +76,9 @@ class Beside(QSplitter):
 
     def _shares(self, kept: list[int]) -> list[int]:
         """The widths chosen last time, if the document could be read in them; else one half each."""
-        if len(kept) == 2 and LEAST * sum(kept) < kept[1] < (1 - LEAST) * sum(kept):
-            return kept
-        return [self.width() - self.width() // 2, self.width() // 2]
+        share = kept[1] / sum(kept) if len(kept) == 2 and sum(kept) else 0.5
+        wanted = round(self.width() * (share if LEAST < share < 1 - LEAST else 0.5))
+        return [self.width() - wanted, wanted]
 
     def _make(self, context: Context) -> QWidget:
         from app.views.viewer import Viewer  # on first use, so that the window is up quickly

@@ -19,28 +19,46 @@ class JobMessages(QObject):
     def __init__(self, jobs: Jobs, notifications: Notifications, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs, self._notifications = jobs, notifications
+        self._gone: list[str] = []  # paths removed one after the other, told of and undone together
+        self._documents = 0
         jobs.done.connect(self._done)
-        jobs.failed.connect(lambda _, error: notifications.error(error))
+        jobs.failed.connect(self._failed)
         jobs.cancelled.connect(self._cancelled)
 
     def _done(self, task: Task, result: Any) -> None:
         if isinstance(result, IngestReport):
             self._notifications.message(ingest_message(result, self._jobs.elapsed))
         elif task.op == "remove":
-            self._removed(task.args["path"], result)
+            self._gone.append(task.args["path"])
+            self._documents += int(result.get("documents", 0))
+            if not self._jobs.waiting:
+                self._removed()
 
-    def _removed(self, path: str, result: dict[str, Any]) -> None:
+    def _removed(self) -> None:
+        paths, number = self._gone, self._documents
+        self._gone, self._documents = [], 0
         self._notifications.message(
             Message(
-                plural(int(result.get("documents", 0)), "{n} document was removed.", "{n} documents were removed."),
-                tr("It is no longer found or cited. The file on disk is untouched."),
+                plural(number, "{n} document was removed.", "{n} documents were removed."),
+                plural(
+                    number,
+                    "It is no longer found or cited. The file on disk is untouched.",
+                    "They are no longer found or cited. The files on disk are untouched.",
+                ),
                 tone="success",
                 action=tr("Undo"),
-                on_action=lambda: self._jobs.ingest([path]),
+                on_action=lambda: self._jobs.ingest(paths),
             )
         )
 
+    def _failed(self, _task: Task, error: Any) -> None:
+        self._notifications.error(error)
+        if self._gone and not self._jobs.waiting:
+            self._removed()
+
     def _cancelled(self, task: Task) -> None:
+        if self._gone:
+            self._removed()
         if task.op != "remove":
             kept = tr("Stopped. What was read until now is kept.")
             go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))

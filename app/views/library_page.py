@@ -135,7 +135,8 @@ class LibraryPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """On a narrow page the details stand below the table, so that both can be read."""
         super().resizeEvent(event)
-        across = Qt.Orientation.Vertical if self.width() < NARROW else Qt.Orientation.Horizontal
+        narrow = NARROW * max(1.0, self.fontMetrics().height() / 19)
+        across = Qt.Orientation.Vertical if self.width() < narrow else Qt.Orientation.Horizontal
         if self.split.orientation() != across:
             self.split.setOrientation(across)
             self.split.setSizes([3, 2] if across is Qt.Orientation.Vertical else [640, 330])
@@ -179,6 +180,10 @@ class LibraryPage(Page):
     def focus_search(self) -> None:
         self.search.setFocus()
         self.search.selectAll()
+
+    @property
+    def has_open(self) -> bool:
+        return self.details.isVisible()
 
     def escape(self) -> bool:
         if self.details.isVisible():

@@ -232,8 +232,11 @@ class MainWindow(QMainWindow):
 
     def _escape(self) -> None:
         page = self._current()
-        if self.beside.has_focus or self.beside.covers or page is None or not page.escape():
+        inner = page is not None and page.has_open and not (self.beside.has_focus or self.beside.covers)
+        if self.beside.is_open and not inner:
             self.beside.close_document()
+        elif page is not None:
+            page.escape()
 
     def _toggle_pause(self) -> None:
         if self.context is not None:

@@ -51,6 +51,10 @@ class SearchPage(Page):
         self.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.box.selectAll()
 
+    @property
+    def has_open(self) -> bool:
+        return self.why.is_open
+
     def escape(self) -> bool:
         if self.why.is_open:
             self.why.close()

@@ -63,8 +63,8 @@ class Welcome(QWidget):
             tr("Choose it, or drop folders and files anywhere on this window. They stay where they are."), add_folder,
         )  # fmt: skip
         self.demo_choice = Choice(
-            "sparkle", tr("Look around first"),
-            tr("Reads the sample documents of an invented organisation, to try search, answers, reasons."), demo,
+            "sparkle", tr("Try the sample library"),
+            tr("Documents of an invented organisation, to look around: search, answers and reasons."), demo,
         )  # fmt: skip
         inner = QWidget()
         inner.setMaximumWidth(720)

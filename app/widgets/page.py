@@ -25,6 +25,11 @@ class Page(QWidget):
     def focus_search(self) -> None:
         """Ctrl+F: put the cursor into the page's main field."""
 
+    @property
+    def has_open(self) -> bool:
+        """Whether something in the page is open or at work, which Esc closes before a document beside it."""
+        return False
+
     def escape(self) -> bool:
         """Esc: stop or close the innermost thing. True when there was one."""
         return False

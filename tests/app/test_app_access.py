@@ -95,7 +95,7 @@ def test_welcome(tmp_path: Path, qtbot: QtBot, qapp, theme: Theme) -> None:
     window.show()
     qtbot.waitUntil(lambda: window.context is not None, timeout=10_000)
     check(window)
-    assert {"Add a folder", "Look around first"} <= {name(w) for w in controls(window)}
+    assert {"Add a folder", "Try the sample library"} <= {name(w) for w in controls(window)}
     window.close()
     window.deleteLater()
 

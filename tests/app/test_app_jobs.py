@@ -8,9 +8,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.engine import Engine
+from app.errors import Message, Notifications
 from app.tasks.jobs import Jobs
 from app.tasks.remaining import duration, remaining
-from app.views.job_messages import ingest_message
+from app.views.job_messages import JobMessages, ingest_message
 from core.base.types import DocumentState, FileFailure, IngestReport
 
 
@@ -106,3 +107,18 @@ def test_duration_and_report_in_words() -> None:
     assert message.text == "12 documents were read, 1 is gone, 1 could not be read in 3.0 s."
     assert message.tone == "warning"
     assert ingest_message(IngestReport(0, 0, 5, 0, (), 1.0), 1.0).text == "Everything is up to date."
+
+
+def test_files_removed_together_are_told_of_and_undone_together(qtbot: QtBot, jobs: Jobs) -> None:
+    told: list[Message] = []
+    notifications = Notifications()
+    notifications.shown.connect(told.append)
+    JobMessages(jobs, notifications, jobs)
+    jobs.remove(["/c", "/d"])
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=20_000)
+    assert [message.text for message in told] == ["2 documents were removed."]
+    assert told[0].on_action is not None
+    told[0].on_action()
+    assert jobs.running.args["paths"] == ["/c", "/d"]
+    jobs.cancel()
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=20_000)

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.context import Place
 from app.views.beside import LEAST
 from app.views.dialogs import confirm
-from app.views.library_page import _outermost
+from app.views.library_page import LibraryPage, _outermost
 from app.views.main_window import MainWindow
 
 full, open_window, settings = test_app_window.full, test_app_window.open_window, test_app_window.settings
@@ -40,3 +40,18 @@ def test_a_sheet_is_as_high_as_its_words(full: MainWindow, qtbot: QtBot) -> None
     qtbot.waitUntil(sheet.isVisible, timeout=3000)
     assert sheet.height() >= sheet.layout().totalHeightForWidth(sheet.width())
     sheet.reject()
+
+
+def test_esc_closes_the_document_before_it_leaves_the_page(full: MainWindow, qtbot: QtBot) -> None:
+    assert full.context is not None
+    document = full.context.library.documents()[0]
+    page = full.page("library")
+    assert isinstance(page, LibraryPage)
+    page.search.setText("x")
+    full.navigate("document", Place(document.id))
+    page.table.setFocus()
+    full.actions_by_id["escape"].trigger()
+    assert not full.beside.is_open
+    assert page.search.text() == "x"
+    full.actions_by_id["escape"].trigger()
+    assert not page.search.text()
