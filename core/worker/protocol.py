@@ -77,18 +77,28 @@ def _line(value: dict[str, Any]) -> bytes:
 
 def decode_request(line: bytes) -> Request:
     """Raises ValueError on a line that is no request."""
-    value = json.loads(line)
-    if not isinstance(value, dict) or not isinstance(value.get("op"), str):
-        raise ValueError("not a request")
-    return Request(int(value.get("id", 0)), value["op"], dict(value.get("args") or {}))
+    value, number = _message(line, "op")
+    args = value.get("args") or {}
+    if not isinstance(args, dict):
+        raise ValueError("the arguments have no names")
+    return Request(number, value["op"], args)
 
 
 def decode_reply(line: bytes) -> Reply:
     """Raises ValueError on a line that is no reply."""
-    value = json.loads(line)
-    if not isinstance(value, dict) or not isinstance(value.get("event"), str):
-        raise ValueError("not a reply")
-    return Reply(int(value.get("id", 0)), value["event"], value.get("data"))
+    value, number = _message(line, "event")
+    return Reply(number, value["event"], value.get("data"))
+
+
+def _message(line: bytes, kind: str) -> tuple[dict[str, Any], int]:
+    """The object of a line and its id. Whatever else stands there ends as a ValueError: the listener goes on."""
+    try:
+        value = json.loads(line)
+        if not isinstance(value, dict) or not isinstance(value.get(kind), str):
+            raise ValueError(f"no message: {kind} is missing")
+        return value, int(value.get("id", 0))
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError("no message") from error
 
 
 def private_streams() -> tuple[IO[bytes], IO[bytes]]:

@@ -122,7 +122,9 @@ def test_errors_are_told_apart_from_bugs(peer):
 
 
 def test_a_line_that_is_no_request_does_no_harm(peer):
-    peer.to_child.write(b"\xff\xfe nonsense\n[]\n{}\n")
+    peer.to_child.write(b"\xff\xfe nonsense\n[]\n{}\n" + b"[" * 100_000 + b"\n")
+    for line in ('{"id": 1e400, "op": "echo"}', '{"id": null, "op": "echo"}', '{"op": "echo", "args": [1]}'):
+        peer.to_child.write(line.encode() + b"\n")
     peer.send(1, "echo")
     assert peer.reply().id == 1
 
