@@ -19,8 +19,8 @@ PHRASES = {
     NAMES_MISSING: "The best passages found do not mention {missing}.",
     NO_MODEL: "No language model is installed: these are the best sentences of your documents, quoted.",
     ASKED_FOR_QUOTES: "These are the best sentences of your documents, quoted.",
-    NO_SUPPORT: "What the language model wrote is not supported by your documents: here are their best sentences.",
-    MODEL_WEAK: "What the language model wrote does not answer the question: these are the best sentences, quoted.",
+    NO_SUPPORT: "These are your documents' own words: what the language model made of them was not fully supported.",
+    MODEL_WEAK: "These are your documents' own words: what the language model made of them was no answer.",
     MODEL_SUPPORTED: "Each sentence is supported by the cited place.",
 }
 

@@ -6,10 +6,12 @@ import pytest
 
 from core.answer import grounding
 from core.answer.citations import Citer, align
-from core.answer.evidence import Evidence
+from core.answer.evidence import Evidence, gather
 from core.answer.scale import Scale
+from core.base.events import Control
 from core.base.types import Passage, Support
 from core.encode.encoder import Encoder
+from tests.core.answer.collection import found, passage
 
 
 def judged(text: str, evidence: Evidence, encoder: Encoder) -> tuple[Support, list[str]]:
@@ -53,6 +55,29 @@ def test_a_sentence_merged_from_two_passages_cites_both(evidence: Evidence, enco
         "The Tern carries 240 passengers across the bay.",
         "The lighthouse of Norrvik is 31 metres high.",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("The Dabchick stops at 45 kilometres per hour.", True),
+        ("The Merganser must stay in port above 62 kilometres per hour.", True),
+        ("The Dabchick stops at 45 and the Merganser stays in port above 62 kilometres per hour.", True),
+        ("The Dabchick stops at 62 kilometres per hour.", False),
+        ("The Dabchick is lighter and stops earlier than the Merganser when the wind is above 62.", False),
+        ("The Merganser must stay in port above 45 kilometres per hour.", False),
+    ],
+)
+def test_a_number_belongs_to_the_name_it_is_told_of(text: str, supported: bool, encoder: Encoder) -> None:
+    source = passage(
+        1,
+        "The Merganser must stay in port when the mean wind is above 62 kilometres per hour. "
+        "The Dabchick is lighter and stops earlier, at 45 kilometres per hour.",
+        "en",
+    )
+    question = "And the Dabchick? When must it stay in port?"
+    evidence = gather(question, found(question, source).hits, encoder, Control())
+    assert (judged(text, evidence, encoder)[0] is Support.SUPPORTED) is supported
 
 
 def test_a_german_sentence_is_checked_in_german(evidence: Evidence, encoder: Encoder) -> None:
