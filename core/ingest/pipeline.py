@@ -79,9 +79,7 @@ class Ingest:
             check_path(path)
         with transaction(self._db):
             for path in paths:
-                text = path_text(path.resolve())
-                documents.include(self._db, text)
-                documents.add_root(self._db, text, path.is_dir())
+                documents.add_path(self._db, path_text(path.resolve()), path.is_dir())
         self._report("scanning", 0, 0, force=True)
         known, excluded = documents.files(self._db), documents.excluded(self._db)
         found = scan(documents.roots(self._db), known, self._library, excluded, retry=retry)

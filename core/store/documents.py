@@ -53,6 +53,14 @@ def add_root(db: Database, path: str, is_folder: bool) -> int:
     return int(db.execute("SELECT id FROM root WHERE path = ?", (path,)).fetchone()[0])
 
 
+def add_path(db: Database, path: str, is_folder: bool) -> None:
+    """Let scans read `path`: take back its removal when it lies under a root, else make it a root."""
+    removed = any(is_under(path, gone) or is_under(gone, path) for gone in excluded(db))
+    include(db, path)
+    if not (removed and any(is_under(path, root.path) for root in roots(db))):
+        add_root(db, path, is_folder)
+
+
 def roots(db: Database) -> list[Root]:
     rows = db.execute("SELECT id, path, is_folder, added FROM root ORDER BY path").fetchall()
     return [Root(r[0], r[1], bool(r[2]), r[3]) for r in rows]

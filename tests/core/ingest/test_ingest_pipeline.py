@@ -251,6 +251,9 @@ def test_removal_is_complete_and_lasts(box, folder):
     assert not any("code0000x" in text for _, text in box.texts())
     assert box.run().documents == 9  # although the file still lies in the folder
     assert box.run(folder / "bees-0000.txt").documents == 10
+    library = Library.open(box.folder)
+    assert [root.path for root in library.roots()] == [str(folder)]
+    library.close()
     with pytest.raises(NotFound):
         box.remove(folder / "nothing.txt")
     assert box.remove(folder).documents == 10
