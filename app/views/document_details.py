@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.i18n import grouped, plural, tr
 from app.models.documents import name
@@ -23,11 +24,15 @@ _LONG_WORD = 24  # characters without a blank that a line may have to be broken 
 
 
 class DocumentDetails(Card):
-    """`view` opens the document in the app, `remove` and `retry` mean this one, `closed` the pane."""
+    """`view` opens the document in the app, `remove` and `retry` mean this one, `closed` the pane.
+
+    `tagged(document, tags)` is sent when the person has changed the tags.
+    """
 
     view = Signal(object)
     remove = Signal(object)
     retry = Signal()
+    tagged = Signal(object, object)
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -48,8 +53,12 @@ class DocumentDetails(Card):
         self._facts = Label("", "muted", wrap=True)
         self._path = Label("", "small", wrap=True)
         self._path.setMinimumWidth(1)
-        for label in (self._reason, self._advice, self._warnings, Rule(), self._facts, self._path):
-            self._scroll.body.addWidget(label)
+        self.tags = QLineEdit()
+        self.tags.setPlaceholderText(tr("Tags, separated by commas"))
+        self.tags.setAccessibleName(tr("Tags, separated by commas"))
+        self.tags.editingFinished.connect(self._tag)
+        for part in (self._reason, self._advice, self._warnings, self.tags, Rule(), self._facts, self._path):
+            self._scroll.body.addWidget(part)
         self._build_buttons()
         self._scroll.body.addStretch(1)
         for label in (self._reason, self._warnings, self._path):
@@ -77,10 +86,17 @@ class DocumentDetails(Card):
         _say(self._advice, tr(words.advice) if words.advice else "")
         _say(self._warnings, _warnings(document))
         self._facts.setText(_facts(document))
+        self.tags.setText(", ".join(document.tags))
         self._path.setText(_breakable(document.path))
         self._path.setToolTip(document.path)
         self.view_button.setVisible(document.state.has_text)
         self.retry_button.setVisible(not document.state.has_text)
+
+    def _tag(self) -> None:
+        tags = tuple(sorted({tag.strip() for tag in self.tags.text().split(",")} - {""}))
+        if self.document is not None and tags != self.document.tags:
+            self.document = replace(self.document, tags=tags)
+            self.tagged.emit(self.document, tags)
 
     def _view(self) -> None:
         self.view.emit(self.document)

@@ -25,7 +25,9 @@ from app.widgets.card import Card, row
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page import Page
+from app.widgets.page_background import Background
 from app.widgets.search_box import SearchBox
+from core.base.errors import KnownError
 from core.base.types import Document, DocumentState
 
 NARROW = 720  # below this width the details stand below the table
@@ -41,6 +43,7 @@ _GROUPS: tuple[tuple[str, str, frozenset[DocumentState]], ...] = (
 class LibraryPage(Page):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
+        self._background = Background(self)
         self.model = DocumentModel(context.library, self)
         self._states: frozenset[DocumentState] = frozenset()
         self._rest = QTimer(self)
@@ -146,9 +149,20 @@ class LibraryPage(Page):
         details.view.connect(self._open)
         details.remove.connect(lambda document: self.remove([document]))
         details.retry.connect(self.retry)
+        details.tagged.connect(self._tag)
         details.closed.connect(self.table.clearSelection)
         details.hide()
         return details
+
+    def _tag(self, document: Document, tags: tuple[str, ...]) -> None:
+        """Beside the event loop: a job may hold the database for a moment."""
+        library = self.context.library
+        self._background.run(lambda: library.set_tags(document.id, tags), self._tag_saved)
+
+    def _tag_saved(self, outcome: object) -> None:
+        if isinstance(outcome, KnownError):
+            self.context.notifications.error(outcome)
+        self.refresh()
 
     # what the person asks
 

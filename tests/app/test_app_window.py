@@ -161,6 +161,20 @@ def test_report_counts_filters_and_sorts(full: MainWindow, qtbot: QtBot) -> None
     qtbot.waitUntil(lambda: shown.rows.currentWidget() is shown.nothing)
 
 
+def test_tags_are_kept(full: MainWindow, qtbot: QtBot) -> None:
+    shown = full.page("library")
+    assert isinstance(shown, LibraryPage)
+    assert full.context is not None
+    shown.table.selectRow(0)
+    document = shown.table.current()
+    assert document is not None
+    shown.details.tags.setText("tax,  urgent , tax,")
+    shown.details.tags.editingFinished.emit()
+    library = full.context.library
+    qtbot.waitUntil(lambda: library.document(document.id).tags == ("tax", "urgent"), timeout=5000)
+    assert library.facets()["tags"] == [("tax", 1), ("urgent", 1)]
+
+
 def test_details_say_everything(full: MainWindow) -> None:
     shown = page(full)
     shown.search.setText("payroll")
