@@ -38,6 +38,8 @@ def explain(
     """
     match = searcher.context(query, passage_id)
     split_score = _decomposed(match, concepts, labels)
+    # less than all passages have in common with the question anyway
+    loose = split_score.score - split_score.common < abs(split_score.common)
     passage = match.passage
     spans: dict[int, tuple[Span, ...]] = {}
     if concepts is not None and split_score.listed:
@@ -47,10 +49,11 @@ def explain(
     pairs = () if match.query_vector is None else align(
         searcher.encoder, query.text[:_CHARACTERS], passage.text, passage.language
     )  # fmt: skip
+    said = reason(passage, shares, match.terms, pairs, loose=loose)
     return Explanation(
         query=query.text, passage=passage, score=match.score, parts=match.parts, terms=match.terms, alignment=pairs,
         concepts=shares, dense_score=split_score.score, common=split_score.common, residual=split_score.residual,
-        explained_share=split_score.explained_share, sentence=reason(passage, shares, match.terms, pairs),
+        explained_share=split_score.explained_share, sentence=said,
     )  # fmt: skip
 
 

@@ -17,9 +17,14 @@ def reason(
     concepts: Sequence[ConceptShare],
     terms: Sequence[TermMatch],
     alignment: Sequence[TokenAlignment],
+    *,
+    loose: bool = False,
 ) -> str:
-    """What both are about, then which words of the question stand in the passage; the nearest words otherwise."""
-    about = _about(concepts)
+    """What both are about, then which words of the question stand in the passage; the nearest words otherwise.
+
+    `loose` says that the match is weak in meaning: the sentence then claims less.
+    """
+    about = _about(concepts, loose)
     words = _words(passage, terms)
     if about and words:
         return f"{about}; {words}."
@@ -33,13 +38,15 @@ def reason(
     return "No single word or topic stands out; the passage is near the question only as a whole."
 
 
-def _about(concepts: Sequence[ConceptShare]) -> str:
+def _about(concepts: Sequence[ConceptShare], loose: bool) -> str:
     helping = [c for c in concepts if c.contribution > 0]
     shared = [c for c in helping if c.query_activation > 0 and c.share >= _CLEAR]
     if shared:
-        return f"Both are about {_listed([f'«{c.label}»' for c in shared[:_CONCEPTS]])}"
+        verb = "Loosely related: both touch on" if loose else "Both are about"
+        return f"{verb} {_listed([f'«{c.label}»' for c in shared[:_CONCEPTS]])}"
     if helping:
-        return f"The passage is about «{helping[0].label}», which is close to the question"
+        near = "only loosely related to" if loose else "close to"
+        return f"The passage is about «{helping[0].label}», which is {near} the question"
     return ""
 
 

@@ -280,3 +280,10 @@ def test_unknown_passage_and_empty_query(fitted: Fitted, searcher: Searcher) -> 
         explain(searcher, fitted[1], fitted[2], Query("ship"), 999_999)
     with pytest.raises(BadQuery):
         explain(searcher, fitted[1], fitted[2], Query("  "), 1)
+
+
+def test_a_weak_match_is_called_loose() -> None:
+    passage = Passage(1, 1, 0, "The bees made honey.", 0, 20, None, None, (), "en")
+    share = ConceptShare(1, "bees, honey", 0.1, 0.5, 0.3, 0.3)
+    assert reason(passage, [share], (), ()) == "Both are about «bees, honey»."
+    assert reason(passage, [share], (), (), loose=True) == "Loosely related: both touch on «bees, honey»."
