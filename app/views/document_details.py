@@ -57,7 +57,9 @@ class DocumentDetails(Card):
         self.tags.setPlaceholderText(tr("Tags, separated by commas"))
         self.tags.setAccessibleName(tr("Tags, separated by commas"))
         self.tags.editingFinished.connect(self._tag)
-        for part in (self._reason, self._advice, self._warnings, self.tags, Rule(), self._facts, self._path):
+        name_of_tags = Label(tr("Tags"), "small")
+        parts = (self._reason, self._advice, self._warnings, name_of_tags, self.tags, Rule(), self._facts, self._path)
+        for part in parts:
             self._scroll.body.addWidget(part)
         self._build_buttons()
         self._scroll.body.addStretch(1)
