@@ -19,6 +19,9 @@ from core.store.documents import FileRow, Root, is_under
 
 IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "$RECYCLE.BIN", "System Volume Information", "lost+found"})
 IGNORED_FILES = ("~$*", ".*", "*.part", "*.crdownload", "*.download", "*.tmp", "*.swp", "Thumbs.db", "desktop.ini")
+# what a library puts into its folder
+LIBRARY_FILE = "library.db"
+LIBRARY_NAMES = ("library.db*", "library.lock", "generations", "models")
 # states that may have another cause than the file's content: looked at again in every scan
 ALWAYS_AGAIN = frozenset({DocumentState.DENIED, DocumentState.MISSING, DocumentState.CHANGING, DocumentState.WAITING})
 
@@ -120,9 +123,10 @@ def _walk(base: Path, root_id: int, library: Path, failed: list[FileFailure]) ->
     # folders that are links are not followed: they may lead in circles or out of the root
     for folder, names, file_names in os.walk(base, onerror=denied):
         here = Path(folder)
-        names[:] = sorted(n for n in names if not _ignored_folder(here / n, n, library))
+        own = LIBRARY_NAMES if LIBRARY_FILE in file_names else ()  # a library made among the documents
+        names[:] = sorted(n for n in names if n not in own and not _ignored_folder(here / n, n, library))
         for name in sorted(file_names):
-            if any(fnmatch.fnmatch(name, pattern) for pattern in IGNORED_FILES):
+            if any(fnmatch.fnmatch(name, pattern) for pattern in (*IGNORED_FILES, *own)):
                 continue
             found = _found(here / name, root_id)
             if found:
@@ -132,7 +136,7 @@ def _walk(base: Path, root_id: int, library: Path, failed: list[FileFailure]) ->
 def _ignored_folder(path: Path, name: str, library: Path) -> bool:
     if name in IGNORED_FOLDERS or name.startswith("."):
         return True
-    return path.resolve() == library or _exists(path / "library.db")
+    return path.resolve() == library or _exists(path / LIBRARY_FILE)
 
 
 def _found(path: Path, root_id: int) -> FoundFile | None:

@@ -329,3 +329,11 @@ def test_a_collection_with_broken_lines_and_names_that_cannot_be_stored(box, tmp
     found = " ".join(text for _, text in box.texts())
     assert "The last bee." in found
     assert "surrogate." in found
+
+
+def test_a_library_among_its_documents_does_not_read_itself(tiny_encoder, folder):
+    box = Box(folder, tiny_encoder)
+    for _ in range(2):
+        report = box.run(folder)
+        assert (report.documents, report.failed) == (10, ())
+    assert report.skipped == 10
