@@ -9,8 +9,8 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import sys
-import tempfile
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +41,9 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX)
+        # not mkstemp: its files are for this account alone, while a library may be readable for others
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
         raise from_os_error(error, path) from error
     try:
@@ -49,11 +51,11 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        temporary.replace(path)
         sync_folder(path.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            temporary.unlink()
         if isinstance(error, OSError):
             raise from_os_error(error, path) from error
         raise

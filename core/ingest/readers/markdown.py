@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
+from core.ingest.readers import text as plain
 from core.ingest.readers.build import TextBuilder, collapse
 from core.ingest.readers.charset import decode
 from core.ingest.readers.html import walk
@@ -29,13 +30,17 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(body)
     _add_tokens(tokens, builder)
     first_heading = next((_inline(tokens[i + 1]) for i, t in enumerate(tokens) if t.type == "heading_open"), "")
-    yield builder.build(
+    made = builder.build(
         title=fields.get("title", "") or first_heading,
         author=fields.get("author", ""),
         created=fields.get("date", "") if re.match(r"\d{4}-\d{2}-\d{2}", fields.get("date", "")) else "",
         language=(fields.get("lang") or fields.get("language") or "")[:2].lower(),
         warnings=decoded.warnings,
     )
+    if not made.text and re.search(r"\w", body):  # nested so deeply that the parser gives it up: no word may be lost
+        yield from plain.read(path, limits, tick)
+    else:
+        yield made
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

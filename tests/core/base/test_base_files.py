@@ -29,6 +29,15 @@ def test_a_failed_write_leaves_the_old_file_and_no_trace(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_others_may_read_what_the_umask_allows(tmp_path):
+    before = os.umask(0o022)
+    try:
+        write_bytes(tmp_path / "a", b"x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+
+
 def test_a_write_killed_at_any_moment_leaves_a_whole_file(tmp_path):
     path = tmp_path / "a.bin"
     write_bytes(path, b"0" * 200_000)

@@ -360,3 +360,11 @@ def test_builder_offsets_hold_for_any_text(parts: list[tuple[BlockKind, str, int
         assert page.start <= block.start < block.end <= page.end
     if document.state == DocumentState.READ:
         assert_sound(document)
+
+
+def test_markdown_nested_beyond_reason_keeps_its_words(tmp_path: Path) -> None:
+    path = tmp_path / "deep.md"
+    path.write_text("> " * 5000 + "treasure")
+    found = one(path)
+    assert found.state is DocumentState.READ
+    assert "treasure" in found.text
