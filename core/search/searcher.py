@@ -25,7 +25,7 @@ from core.store.database import known_errors
 from core.text.analyze import query_terms
 
 CHANNELS = (BM25, DENSE)
-MOST_LANGUAGES = 8
+MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
 MOST_WORDS = 256
 MOST_CHARACTERS = 20_000  # of a query that are read for words
 _CHARACTERS_A_TOKEN = 32  # no encoder sees more of a text than its tokens times this

@@ -256,3 +256,22 @@ def test_retrieve_searches_for_the_whole_question(searcher: Searcher) -> None:
     assert len(result.hits) == 5
     alone = searcher.retrieve("Which orchestra plays the concert?", [turn], Filters(), 5)
     assert alone.query.text == "Which orchestra plays the concert?"
+
+
+def test_the_rarest_of_many_languages_is_not_lost(tmp_path: Path, tiny_encoder: Encoder) -> None:
+    codes = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "fi", "no", "ru"]
+    texts = [(f"word {n}", code) for code in codes for n in range(2)] + [
+        ("وعليه فإن الحكومة المصرية تضع البرنامج", "ar")
+    ]
+    vectors = np.tile(tiny_encoder.encode(["town"]), (len(texts), 1))
+    shelf = Shelf(tmp_path / "many", tiny_encoder.id, tiny_encoder.dimension)
+    shelf.add(
+        [
+            Item(f"/shelf/{n:02d}", text, v, language=code)
+            for n, ((text, code), v) in enumerate(zip(texts, vectors, strict=True))
+        ]
+    )
+    searcher = Searcher(shelf.folder, tiny_encoder)
+    result = searcher.search(Query("الحكومة المصرية", channels=(BM25,)))
+    searcher.close()
+    assert [h.passage.path for h in result.hits] == ["/shelf/24"]
