@@ -63,10 +63,6 @@ class Colours:
         """The colour called `name`. Raises AttributeError for a name that is none."""
         return QColor(getattr(self, name))
 
-    @property
-    def series(self) -> tuple[str, ...]:
-        return (self.series_1, self.series_2, self.series_3, self.series_4, self.series_5, self.series_6)
-
 
 LIGHT = Colours(
     window="#f5f6f8", surface="#ffffff", sunken="#eef0f4", hover="#eceff5", pressed="#e0e5ee",

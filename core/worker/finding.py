@@ -104,13 +104,13 @@ def _concept_model(library: Path, name: str) -> ConceptModel | None:
     return None
 
 
-def encoder_for(library: Path, *, threads: int = 0) -> Encoder:
+def encoder_for(library: Path) -> Encoder:
     """The encoder that the library's vectors were made with, or the active one for a new library.
 
     Raises:
         ModelMissing, ModelDamaged
     """
-    return open_encoder(_encoder_id(library), threads=threads)
+    return open_encoder(_encoder_id(library))
 
 
 def _encoder_id(library: Path) -> str | None:

@@ -24,6 +24,7 @@ from core.ingest.indexing import Indexer
 from core.ingest.limits import Limits
 from core.ingest.pipeline import Ingest
 from core.ingest.removal import Receipt, remove
+from core.ingest.scan import check_path
 from core.library import Library
 from core.store import database, jobs, passages
 from core.worker.finding import REBUILT, encoder_for
@@ -38,6 +39,8 @@ def ingest(
     Raises:
         PathMissing, NoPermission, LibraryLocked, LibraryTooNew, DiskFull, ModelMissing, Cancelled
     """
+    for path in paths:
+        check_path(path)  # before a library is made for nothing
     Library.create(library).close()
     with database.lock(library, "ingest"):
         db = database.open_writer(library)

@@ -134,6 +134,7 @@ def test_known_errors_are_one_sentence_and_exit_code_1(tmp_path, tiny_home):
         done = run(*arguments, code=1)
         assert done.stdout == b""
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert not (tmp_path / "l").exists(), "no library is made for a path that is not there"
 
 
 def test_wrong_usage_is_exit_code_2(tmp_path):

@@ -14,7 +14,7 @@ from core.base.errors import Cancelled, ModelDamaged, ModelMissing
 from core.base.events import Control, Event, Progress
 from core.concepts import folder as folders
 from core.concepts.model import WEIGHTS, ConceptModel
-from core.concepts.stale import FITTED, needs_fit
+from core.concepts.stale import needs_fit
 from core.encode.encoder import Encoder
 from core.index import generation
 from core.index.snapshot import Snapshot
@@ -230,11 +230,11 @@ def test_prune_keeps_what_a_generation_needs(tmp_path: Path, tiny_encoder: Encod
 
 def test_when_to_fit_again(tmp_path: Path, tiny_encoder: Encoder, made: list[Item]) -> None:
     shelf = make_shelf(tmp_path / "library", tiny_encoder, made[:80])
-    assert not needs_fit(None, 500)
+    assert not needs_fit(None, 500, shelf.folder)
     current = generation.current(shelf.folder)
     assert current is not None
-    assert needs_fit(current, 80)
-    assert not needs_fit(current, 23)
+    assert needs_fit(current, 80, shelf.folder)
+    assert not needs_fit(current, 23, shelf.folder)
     current = shelf.writer().commit(concepts=fit_shelf(shelf, tiny_encoder))
     assert not needs_fit(current, 80, shelf.folder)
     assert not needs_fit(current, 90, shelf.folder)
@@ -242,9 +242,8 @@ def test_when_to_fit_again(tmp_path: Path, tiny_encoder: Encoder, made: list[Ite
     assert needs_fit(current, 40, shelf.folder)
     (shelf.folder / "models" / current.concepts / WEIGHTS).parent.rename(tmp_path / "away")
     assert needs_fit(current, 80, shelf.folder)
-    with_count = shelf.writer().commit(concepts="sae-other", counts={FITTED: 80})
-    assert not needs_fit(with_count, 90)
-    assert needs_fit(with_count, 120)
+    lost = shelf.writer().commit(concepts="sae-other")
+    assert needs_fit(lost, 90, shelf.folder)
     shelf.close()
 
 
