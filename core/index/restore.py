@@ -63,7 +63,7 @@ def _with_vectors(
     }
     missing = [p for p in batch if p.id not in found]
     if missing and input_text is not None:
-        texts = [input_text(p.heading_path, p.text, p.context_title) for p in missing]
+        texts = [input_text(p.heading_path, p.text, p.title) for p in missing]
         fresh = encoder.encode(texts, kind="passage", control=control)
         found |= {p.id: vector for p, vector in zip(missing, fresh, strict=True)}
     kept = [p for p in batch if p.id in found]

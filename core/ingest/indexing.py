@@ -140,8 +140,8 @@ class Indexer:
 
 
 def encoder_input(passage: Passage) -> str:
-    """What the encoder sees of a stored passage."""
-    return input_text(passage.heading_path, passage.text, passage.context_title)
+    """What the encoder sees of a stored passage: never its file's name, so that a renamed file keeps its vectors."""
+    return input_text(passage.heading_path, passage.text, passage.title)
 
 
 def _index_passage(passage: Passage) -> IndexPassage:

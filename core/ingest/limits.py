@@ -14,10 +14,17 @@ def no_tick() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps for one file. Time and memory are kept by the sandbox, the others by the readers."""
+    """Caps for one file, and how it is to be read. Time and memory are kept by the sandbox, the rest by readers."""
 
     seconds: float = 60.0  # without a sign of life; ten times that for one document in all
     memory_bytes: int = 1536 << 20  # address space of the reading child (POSIX)
     output_characters: int = 50_000_000
     file_bytes: int = 1 << 30
     inflated_bytes: int = 512 << 20  # what a packed file may unfold to
+    members: int = 10_000  # files within a file
+    nesting: int = 5  # files within files within files
+    ocr: bool = True  # read text in pictures
+    ocr_pages: int = 500  # pages of one file that are read from their picture
+    password: str = ""
+    spool: str = ""  # folder for unpacked files; the system's temporary folder when empty
+    cache: str = ""  # folder in which what was read from this file's pictures is kept; nothing is kept when empty

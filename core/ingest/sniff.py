@@ -9,7 +9,22 @@ from pathlib import Path, PurePath
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
+DOC, PPT, XLS = "application/msword", "application/vnd.ms-powerpoint", "application/vnd.ms-excel"
+ODT, ODS, ODP = (f"application/vnd.oasis.opendocument.{kind}" for kind in ("text", "spreadsheet", "presentation"))
+RTF, HWP = "application/rtf", "application/x-hwp"
+EPUB, FB2, MHTML = "application/epub+zip", "application/x-fictionbook+xml", "multipart/related"
+EML, MBOX, MSG = "message/rfc822", "application/mbox", "application/vnd.ms-outlook"
+TAR, GZIP, BZIP2, XZ = "application/x-tar", "application/gzip", "application/x-bzip2", "application/x-xz"
 HTML, MARKDOWN, TEXT, JSONL = "text/html", "text/markdown", "text/plain", "application/jsonl"
+CSV, TSV, JSON, XML = "text/csv", "text/tab-separated-values", "application/json", "application/xml"
+NOTEBOOK, RST, LATEX = "application/x-ipynb+json", "text/x-rst", "text/x-tex"
+ORG, ASCIIDOC, VTT, SRT = "text/x-org", "text/x-asciidoc", "text/vtt", "application/x-subrip"
+SOURCE, SVG = "text/x-source", "image/svg+xml"
+PNG, JPEG, GIF, TIFF = "image/png", "image/jpeg", "image/gif", "image/tiff"
+WEBP, BMP, JP2 = "image/webp", "image/bmp", "image/jp2"
 ENCRYPTED_OFFICE = "application/x-ole-encrypted"
 EMPTY, BINARY, ZIP, OLE = (
     "application/x-empty",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from core.base.types import ReadDocument, context_title
+from core.base.types import ReadDocument
 from core.encode.encoder import Encoder, input_hash, input_text
 from core.ingest.chunk import cut
 from core.ingest.scan import FoundFile
@@ -31,9 +31,8 @@ class Stored:
 def store_document(db: Database, encoder: Encoder, file_id: int, file: FoundFile, read: ReadDocument) -> Stored:
     """Store `read` with its passages in one transaction; an equal document stays untouched."""
     code = read.language or language.detect(read.text[:_LANGUAGE_SAMPLE])
-    title = context_title(read.title, file.text, read.external_id)
-    rows = _new_passages(encoder, read, title, code)
-    content = _content_hash(read, title, code, rows)
+    rows = _new_passages(encoder, read, code)
+    content = _content_hash(read, code, rows)
     known = documents.find_document(db, file.text, read.external_id)
     if known is not None and known[1] == content:
         return Stored(known[0], 0, False)
@@ -43,13 +42,13 @@ def store_document(db: Database, encoder: Encoder, file_id: int, file: FoundFile
     return Stored(document_id, fresh, known is not None)
 
 
-def _new_passages(encoder: Encoder, read: ReadDocument, title: str, code: str) -> list[NewPassage]:
+def _new_passages(encoder: Encoder, read: ReadDocument, code: str) -> list[NewPassage]:
     if not read.state.has_text:
         return []
     rows = []
     for piece in cut(read, encoder.count_tokens):
         text = read.text[piece.start : piece.end]
-        seen = input_text(piece.heading_path, text, title)
+        seen = input_text(piece.heading_path, text, read.title)
         rows.append(
             NewPassage(
                 text,
@@ -65,10 +64,11 @@ def _new_passages(encoder: Encoder, read: ReadDocument, title: str, code: str) -
     return rows
 
 
-def _content_hash(read: ReadDocument, title: str, code: str, rows: list[NewPassage]) -> str:
-    """Names all of a document that search and the viewer depend on."""
+def _content_hash(read: ReadDocument, code: str, rows: list[NewPassage]) -> str:
+    """Names all of a document that search and the viewer depend on, but for the name of its file."""
     digest = hashlib.sha256()
-    for part in (read.state, read.reason, title, code, read.author, read.created, read.modified, read.text):
+    known = (read.state, read.reason, read.media_type, read.title, code, read.author, read.created, read.modified)
+    for part in (*known, read.warnings, read.ocr_pages, read.pages, read.text):
         digest.update(str(part).encode() + b"\0")
     for row in rows:
         digest.update(f"{row.start} {row.end} {row.language} {row.hash}\n".encode())

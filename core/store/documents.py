@@ -17,7 +17,7 @@ from core.base.wire import to_plain
 SORTS = {"path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id"}
 _COLUMNS = (
     "id, path, external_id, title, author, media_type, language, created, modified, state, reason, reader, "
-    "pages, characters, passages, warnings, size, seconds"
+    "pages, characters, passages, warnings, size, seconds, ocr_pages, copy_of, family"
 )
 
 
@@ -144,7 +144,7 @@ def put_document(
         "author": read.author, "media_type": read.media_type, "language": language, "created": read.created,
         "modified": read.modified, "state": read.state.value, "reason": read.reason, "reader": read.reader,
         "pages": len(read.pages), "characters": len(read.text), "warnings": json.dumps(list(read.warnings)),
-        "size": size,
+        "size": size, "ocr_pages": json.dumps(list(read.ocr_pages)),
     }  # fmt: skip
     names = ", ".join(values)
     update = ", ".join(f"{n} = excluded.{n}" for n in values if n not in ("path", "external_id"))
@@ -198,7 +198,8 @@ def _block(plain: dict[str, Any]) -> Block:
     # by hand: a book has a hundred thousand of them
     boxes = tuple(Box(**b) for b in plain["boxes"])
     path = tuple(plain["heading_path"])
-    return Block(BlockKind(plain["kind"]), plain["start"], plain["end"], plain["page"], path, boxes, plain["level"])
+    kind, place = BlockKind(plain["kind"]), plain.get("place", "")
+    return Block(kind, plain["start"], plain["end"], plain["page"], path, boxes, plain["level"], place)
 
 
 def documents(
@@ -241,7 +242,7 @@ def _document(db: Database, row: tuple[Any, ...]) -> Document:
         id=row[0], path=row[1], external_id=row[2], title=row[3], author=row[4], media_type=row[5], language=row[6],
         created=row[7], modified=row[8], state=DocumentState(row[9]), reason=row[10], reader=row[11], pages=row[12],
         characters=row[13], passages=row[14], warnings=tuple(json.loads(row[15])), tags=tuple(t[0] for t in tags),
-        size=row[16], seconds=row[17],
+        size=row[16], seconds=row[17], ocr_pages=tuple(json.loads(row[18])), copy_of=row[19], family=row[20],
     )  # fmt: skip
 
 

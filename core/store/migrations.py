@@ -95,13 +95,42 @@ CREATE TABLE turn (
 """
 
 
-def _create(db: Database) -> None:
-    for statement in _FIRST.split(";\n"):
-        if statement.strip():
-            db.execute(statement)
+_LIVING = """
+-- what identifies the folder itself (device and inode): an empty mount point is not the drive that was there
+ALTER TABLE root ADD COLUMN stamp TEXT NOT NULL DEFAULT '';
+ALTER TABLE document ADD COLUMN ocr_pages TEXT NOT NULL DEFAULT '[]';
+
+-- a copy has no text and no passages of its own: it shares those of the document that it is a copy of
+ALTER TABLE document ADD COLUMN copy_of INTEGER REFERENCES document(id);
+-- versions of one another carry the same number; NULL for a document that resembles no other
+ALTER TABLE document ADD COLUMN family INTEGER;
+CREATE INDEX document_copy ON document (copy_of);
+CREATE INDEX document_hash ON document (hash);
+CREATE INDEX document_family ON document (family);
+CREATE INDEX file_hash ON file (hash);
+
+-- MinHash of a document's words, and its bands for finding what resembles it
+CREATE TABLE signature (document_id INTEGER PRIMARY KEY REFERENCES document(id) ON DELETE CASCADE, data BLOB NOT NULL);
+CREATE TABLE band (
+    band INTEGER NOT NULL, key INTEGER NOT NULL, document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    PRIMARY KEY (band, key, document_id)) WITHOUT ROWID;
+CREATE INDEX band_document ON band (document_id);
+"""
 
 
-STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (("0001-first", _create),)
+def _run(script: str) -> Callable[[Database], None]:
+    def step(db: Database) -> None:
+        for statement in script.split(";\n"):
+            if statement.strip():
+                db.execute(statement)
+
+    return step
+
+
+STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
+    ("0001-first", _run(_FIRST)),
+    ("0002-living", _run(_LIVING)),
+)
 
 
 def applied(db: Database) -> list[str]:

@@ -26,6 +26,8 @@ class DocumentState(StrEnum):
     DENIED = "denied"  # no permission
     MISSING = "missing"  # vanished before it could be read
     CHANGING = "changing"  # kept changing while it was read
+    QUARANTINED = "quarantined"  # ended the reading process too often; not tried again until it changes or is asked for
+    ONLINE_ONLY = "online-only"  # a cloud service's placeholder: its content is not on this disk
 
     @property
     def has_text(self) -> bool:
@@ -48,7 +50,8 @@ class Block:
 
     `boxes` holds the rectangle(s) of the block on `page`; empty where the format has no layout.
     `heading_path` lists the headings above it, outermost first (a heading block does not list itself).
-    `level` is the depth of a heading (1 = top), 0 for other kinds.
+    `level` is the depth of a heading (1 = top), 0 for other kinds. `place` names where it stands in formats with
+    places of their own ("B2:F2" in a sheet, "line 120" in source code).
     """
 
     kind: BlockKind
@@ -58,13 +61,16 @@ class Block:
     heading_path: tuple[str, ...] = ()
     boxes: tuple[Box, ...] = ()
     level: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
     """What a reader makes of one document: whole text, pages, blocks, and what is known of it.
 
-    A file holds one document, except collections (JSON Lines), whose documents carry an `external_id`.
+    A file holds one document, except collections (JSON Lines) and files with files in them (archives, mail with
+    attachments): their further documents carry an `external_id`, for a file within a file its path in there.
+    `ocr_pages` are the numbers of the pages whose text was read from their picture.
     `state` is READ, TRUNCATED, EMPTY, SCANNED, LOCKED or BROKEN; `reason` is a sentence for the person.
     """
 
@@ -82,11 +88,16 @@ class ReadDocument:
     state: DocumentState = DocumentState.READ
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    ocr_pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document of a library, as listed (its text is fetched apart)."""
+    """One document of a library, as listed (its text is fetched apart).
+
+    `copy_of` is the id of the document with equal content that holds the passages of both; `family` is shared by
+    documents that are versions of one another.
+    """
 
     id: int
     path: str
@@ -107,6 +118,9 @@ class Document:
     tags: tuple[str, ...] = ()
     size: int = 0
     seconds: float = 0.0
+    ocr_pages: tuple[int, ...] = ()
+    copy_of: int | None = None
+    family: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

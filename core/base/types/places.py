@@ -28,10 +28,14 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a document: its number (from 1), its range in the document's text, its size in points."""
+    """One page of a document: its number (from 1), its range in the document's text, its size in points.
+
+    Slides, sheets and chapters are pages too; `label` names them ("Sheet Q3"), empty for plain pages.
+    """
 
     number: int
     start: int
     end: int
     width: float = 0.0
     height: float = 0.0
+    label: str = ""

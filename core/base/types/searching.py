@@ -39,6 +39,7 @@ class Query:
     channels: tuple[str, ...] = (BM25, DENSE)
     weights: dict[str, float] = field(default_factory=dict)
     boosts: dict[int, float] = field(default_factory=dict)  # concept id -> factor; 0 mutes
+    fold: bool = True  # show one hit for equal passages of copies and versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,19 @@ class ScorePart:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """Another place where a hit's passage stands: an exact copy of its document, or another version of it."""
+
+    document_id: int
+    path: str
+    external_id: str
+    title: str
+    modified: str  # of the file on disk, ISO 8601
+    exact: bool
+    passage_id: int | None = None  # of its own passage, when it is a version
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     rank: int
     passage: Passage
@@ -64,6 +78,7 @@ class Hit:
     parts: tuple[ScorePart, ...]
     spans: tuple[Span, ...] = ()  # matched words, in the passage's text
     snippet: Span = NOWHERE  # the window of the passage worth showing
+    copies: tuple[Copy, ...] = ()  # newest first
 
 
 @dataclass(frozen=True, slots=True)

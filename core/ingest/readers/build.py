@@ -53,11 +53,11 @@ class TextBuilder:
     def length(self) -> int:
         return self._length
 
-    def open_page(self, number: int, width: float = 0.0, height: float = 0.0) -> None:
+    def open_page(self, number: int, width: float = 0.0, height: float = 0.0, label: str = "") -> None:
         self.close_page()
         if self._length:
             self._append("\n\n")
-        self._page = Page(number, self._length, self._length, width, height)
+        self._page = Page(number, self._length, self._length, width, height, label)
 
     def close_page(self) -> None:
         if self._page is not None:
@@ -84,13 +84,16 @@ class TextBuilder:
         *,
         boxes: tuple[Box, ...] = (),
         separator: str = "\n\n",
+        place: str = "",
     ) -> None:
         """A block of text; nothing when it holds only white space. Line breaks inside are kept."""
         text = clean(text).strip()
         if text:
-            self._add(text, kind, boxes, separator, 0)
+            self._add(text, kind, boxes, separator, 0, place)
 
-    def _add(self, text: str, kind: BlockKind, boxes: tuple[Box, ...], separator: str, level: int) -> None:
+    def _add(
+        self, text: str, kind: BlockKind, boxes: tuple[Box, ...], separator: str, level: int, place: str = ""
+    ) -> None:
         at_page_start = self._page is not None and self._page.start == self._length
         if self._length and not at_page_start:
             self._append(separator)
@@ -99,7 +102,7 @@ class TextBuilder:
         if self._length > start:
             path = tuple(heading for _, heading in self._headings)
             page = self._page.number if self._page else None
-            self._blocks.append(Block(kind, start, self._length, page, path, boxes, level))
+            self._blocks.append(Block(kind, start, self._length, page, path, boxes, level, place))
 
     def _append(self, text: str) -> None:
         room = self._limit - self._length
@@ -118,6 +121,7 @@ class TextBuilder:
         language: str = "",
         external_id: str = "",
         warnings: tuple[str, ...] = (),
+        ocr_pages: tuple[int, ...] = (),
     ) -> ReadDocument:
         """The document: READ, TRUNCATED at the limit, or EMPTY."""
         self.close_page()
@@ -140,6 +144,7 @@ class TextBuilder:
             state=state,
             reason=reason,
             warnings=warnings,
+            ocr_pages=ocr_pages,
         )
 
 
