@@ -2,8 +2,8 @@
 
     python tests/benchmarks/check_files.py FILES_FOLDER [kind ...] [--only PART_OF_PATH]
 
-FILES_FOLDER has an `index.tsv` (path, kind, expect, must_contain, must_not_contain). Prints each miss, then the share of
-rows as expected, the slowest file, and the largest memory of a reading child.
+FILES_FOLDER has an `index.tsv` (path, kind, expect, must_contain, must_not_contain). Prints each miss, then the share
+of rows as expected, the slowest file, and the largest memory of a reading child.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def plain(text: str) -> str:
 def read(path: Path) -> tuple[dict[str, Any], float]:
     begun = time.monotonic()
     line = [sys.executable, "-m", "core.cli", "text", str(path), "--json"]
-    done = subprocess.run(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10 * LIMIT_SECONDS)
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, timeout=10 * LIMIT_SECONDS)
     seconds = time.monotonic() - begun
     if done.returncode:
         return {"text": "", "state": f"exit {done.returncode}", "reason": done.stderr.decode(errors="replace")}, seconds
