@@ -59,6 +59,10 @@ class TextBuilder:
             self._append("\n\n")
         self._page = Page(number, self._length, self._length, width, height, label)
 
+    def leave_headings(self) -> None:
+        """What follows stands under no heading yet: a new slide or sheet."""
+        self._headings.clear()
+
     def close_page(self) -> None:
         if self._page is not None:
             self._pages.append(replace(self._page, end=self._length))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import zipfile
 from dataclasses import dataclass
+from io import RawIOBase
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -57,19 +59,23 @@ def child(node: Element | None, *path: str) -> Element | None:
 
 
 class Package:
-    """An open package.
+    """An open package. `damaged` names the parts whose XML has errors; they are read as far as they go.
+
+    With `streamed` the sizes that the package declares are not judged: who streams its parts stops by himself.
 
     Raises:
         zipfile.BadZipFile: it is no ZIP file, or a damaged one.
         TooLarge: its parts unfold to more than `limits.inflated_bytes`.
     """
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    def __init__(self, path: Path, limits: Limits, *, streamed: bool = False) -> None:
         self._limit = limits.inflated_bytes
         self._spent = 0
         self._zip = zipfile.ZipFile(path)
         self._names = {info.filename.lower(): info for info in self._zip.infolist()}
-        if sum(info.file_size for info in self._names.values() if _is_text_part(info.filename)) > self._limit:
+        self.damaged: list[str] = []
+        declared = sum(info.file_size for info in self._names.values() if _is_text_part(info.filename))
+        if declared > self._limit and not streamed:
             self._zip.close()
             raise TooLarge
 
@@ -79,6 +85,25 @@ class Package:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self._zip.close()
 
+    @property
+    def names(self) -> list[str]:
+        return [info.filename for info in self._names.values()]
+
+    def stream(self, part: str) -> IO[bytes] | None:
+        """The part as a stream that raises `TooLarge` when the package's budget is spent; None when there is none."""
+        info = self._names.get(part.lstrip("/").lower())
+        return _Metered(self, self._zip.open(info)) if info is not None else None  # type: ignore[return-value]
+
+    def spend(self, count: int) -> None:
+        """Count bytes that were unfolded.
+
+        Raises:
+            TooLarge: they are more than the limit.
+        """
+        self._spent += count
+        if self._spent > self._limit:
+            raise TooLarge
+
     def read(self, part: str) -> bytes | None:
         """The bytes of a part, None when there is no such part. Counts what really unfolds, not what is declared."""
         info = self._names.get(part.lstrip("/").lower())
@@ -86,9 +111,7 @@ class Package:
             return None
         with self._zip.open(info) as stream:
             data = stream.read(self._limit - self._spent + 1)
-        self._spent += len(data)
-        if self._spent > self._limit:
-            raise TooLarge
+        self.spend(len(data))
         return data
 
     def xml(self, part: str) -> Element | None:
@@ -99,7 +122,10 @@ class Package:
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True, remove_comments=True
         )
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
+        if any(error.level >= etree.ErrorLevels.FATAL for error in parser.error_log):
+            self.damaged.append(part)
+        return root
 
     def relations(self, part: str = "") -> list[Relation]:
         """What `part` refers to; without a part, what the package as a whole does."""
@@ -130,6 +156,24 @@ class Package:
             modified=values.get("modified", ""),
             language=language if len(language) == 2 else "",
         )
+
+
+class _Metered(RawIOBase):
+    def __init__(self, package: Package, stream: IO[bytes]) -> None:
+        self._package = package
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size if size >= 0 else 1 << 20)
+        self._package.spend(len(data))
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def _is_text_part(name: str) -> bool:
