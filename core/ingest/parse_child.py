@@ -21,7 +21,7 @@ from core.ingest.readers import registry
 from core.worker.protocol import Reply, Request, decode_request, encode_reply, private_streams, read_lines
 
 MEMORY = "memory"  # error code
-_FILE_BYTES = 1 << 20  # readers write no files; the interpreter keeps compiled modules
+_FILE_BYTES = 1 << 20  # at least: the interpreter keeps compiled modules
 _SIGN_OF_LIFE_SECONDS = 0.5
 
 
@@ -113,11 +113,11 @@ else:
         def __init__(self) -> None:
             self._seconds = 0.0
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
 
         def begin(self, limits: Limits) -> None:
-            """Allow `limits.memory_bytes` more than the process has mapped now."""
+            """Allow `limits.memory_bytes` more than is mapped now, and files as large as a packed one may unfold to."""
             self._seconds = limits.seconds
+            _lower(resource.RLIMIT_FSIZE, max(_FILE_BYTES, limits.inflated_bytes))
             _lower(resource.RLIMIT_AS, _mapped_bytes() + limits.memory_bytes)
             self.renew()
 

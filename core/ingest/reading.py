@@ -134,6 +134,7 @@ def read_file(file: FoundFile, sandbox: Sandbox, limits: Limits, control: Contro
         for document in _documents(file, sandbox, limits, control):
             if document.external_id and not started:  # a collection is too large to hold: hand it on as it comes
                 yield Started(file, content_hash)
+                yield from (Read(before_it) for before_it in documents)
                 started = True
             if started:
                 yield Read(document)

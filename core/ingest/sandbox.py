@@ -1,7 +1,7 @@
 """Reads files in a child process, so that no file can take the app down or hold it up.
 
 Whatever a file does to the child (crash, hang, flood, eat memory), it ends as a document with a state and a
-reason, and the next file gets a fresh child.
+reason, and the next file gets a fresh child. Files within files are unpacked into a folder that ends with the child.
 """
 
 from __future__ import annotations
@@ -9,18 +9,22 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from core.base.errors import Cancelled
 from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
 from core.base.wire import from_plain, to_plain
+from core.ingest.budget import REST
 from core.ingest.limits import Limits
 from core.worker.protocol import PARSE, Reply, Request, command, decode_reply, encode_request
 
@@ -30,6 +34,13 @@ _WHOLE = 10  # times `Limits.seconds` for a document that shows signs of life
 _FILES_A_CHILD = 200
 _GROWN = 400 << 20  # bytes; a child that once held more is replaced
 _CHUNK = 1 << 18
+_SPOOL = "whymatch-read-"  # how the folders for unpacked files begin
+
+
+def sweep(spool: Path) -> None:
+    """Delete what killed processes left in `spool`. Call it while no other process reads files with this spool."""
+    for folder in spool.glob(f"{_SPOOL}*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Ended(Exception):
@@ -68,12 +79,15 @@ class Sandbox:
         """
         control = control or Control()
         control.check()
-        finished = False
+        finished = own = False
         try:
-            yield from self._exchange(path, media_type, control)
+            for document in self._exchange(path, media_type, control):
+                own = own or not document.external_id
+                yield document
             finished = True
         except _Ended as end:
-            yield ReadDocument("", state=end.state, reason=end.reason, media_type=media_type)
+            rest = REST if own else ""  # the file's own document stays when a file within it does harm
+            yield ReadDocument("", external_id=rest, state=end.state, reason=end.reason, media_type=media_type)
         finally:
             if not finished:  # also when the caller leaves early
                 self.close()
@@ -81,7 +95,8 @@ class Sandbox:
     def _exchange(self, path: str, media_type: str, control: Control) -> Iterator[ReadDocument]:
         child = self._ready_child(control)
         self._requests += 1
-        arguments = {"path": str(Path(path).absolute()), "media_type": media_type, "limits": to_plain(self._limits)}
+        limits = to_plain(replace(self._limits, spool=child.spool))
+        arguments = {"path": str(Path(path).absolute()), "media_type": media_type, "limits": limits}
         child.send(Request(self._requests, "read", arguments))
         clock = _Clock(self._limits.seconds)
         while True:
@@ -111,7 +126,7 @@ class Sandbox:
         if self._child is not None and not self._child.alive():
             self.close()
         if self._child is None:
-            self._child = _Child(_longest_line(self._limits))
+            self._child = _Child(_longest_line(self._limits), self._limits.spool)
             self._next_reply(self._child, control, _Clock(_START_SECONDS))
         return self._child
 
@@ -152,8 +167,11 @@ def _longest_line(limits: Limits) -> int:
 class _Child:
     """A running parse process and the thread that takes what it says."""
 
-    def __init__(self, longest_line: int) -> None:
+    def __init__(self, longest_line: int, spool: str) -> None:
         self.files = 0
+        if spool:
+            Path(spool).mkdir(parents=True, exist_ok=True)
+        self.spool = tempfile.mkdtemp(prefix=_SPOOL, dir=spool or None)
         self._longest_line = longest_line
         self._process = subprocess.Popen(
             command(PARSE),
@@ -238,6 +256,7 @@ class _Child:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+        shutil.rmtree(self.spool, ignore_errors=True)
 
 
 def _environment() -> dict[str, str]:

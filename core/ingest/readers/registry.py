@@ -8,12 +8,13 @@ raises ends as a state with a reason.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.base.types import DocumentState, ReadDocument
 from core.ingest import sniff
+from core.ingest.budget import REST, SharedLimits, shared
 from core.ingest.limits import Limits, Tick, no_tick
 from core.ingest.readers.build import failure
 
@@ -81,15 +82,31 @@ SHORT_NAMES = {known.media_type: known.short_name for known in FORMATS}
 _MODULES = {known.media_type: known.module for known in FORMATS}
 
 
-def read(path: str | Path, media_type: str, limits: Limits, tick: Tick = no_tick) -> Iterator[ReadDocument]:
+def read(
+    path: str | Path, media_type: str, limits: Limits, tick: Tick = no_tick
+) -> Generator[ReadDocument, None, None]:
     """The document(s) in the file at `path`; at least one, and never an exception of the file's making.
 
-    An empty `media_type` is sniffed. A file that cannot be read yields one document with a state and a reason.
+    An empty `media_type` is sniffed. A file that cannot be read yields one document with a state and a reason; so do
+    files within it that are beyond the limits, together.
 
     Raises:
         MemoryError: reading needs more memory than the process may have.
     """
-    path = Path(path)
+    outermost = not isinstance(limits, SharedLimits)
+    inside = shared(limits)
+    own = False  # the file's own document was given: what goes wrong now must not take its place
+    for document in _read(Path(path), media_type, inside, tick):
+        if own and not document.external_id:
+            document = replace(document, external_id=REST)
+        own = own or not document.external_id
+        yield document
+    if outermost and inside.budget.left_out:
+        reason = f"The file holds more files than are read, or larger ones: {inside.budget.left_out:,} more were seen."
+        yield replace(failure(DocumentState.TOO_LARGE, reason), external_id=REST)
+
+
+def _read(path: Path, media_type: str, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     try:
         media_type = media_type or sniff.sniff(path)
         refused = _refuse(path, media_type, limits)
@@ -98,7 +115,8 @@ def read(path: str | Path, media_type: str, limits: Limits, tick: Tick = no_tick
             return
         reader = _reader(media_type)
         for document in reader(path, limits, tick):
-            yield replace(document, media_type=media_type, reader=document.reader or SHORT_NAMES[media_type])
+            reader_name = document.reader or SHORT_NAMES[media_type]
+            yield replace(document, media_type=document.media_type or media_type, reader=reader_name)
     except OSError as error:
         yield replace(_os_failure(error), media_type=media_type)
     except (MemoryError, GeneratorExit):

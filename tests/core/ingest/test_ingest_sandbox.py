@@ -120,7 +120,7 @@ def test_harm_ends_as_a_state_and_the_next_file_is_read(
     harmful: Path, word: str, state: DocumentState, reason: str
 ) -> None:
     seconds = {"LIVELY": 0.3}.get(word, 2.0 if state == DocumentState.TIMED_OUT else 60.0)
-    limits = Limits(seconds, memory_bytes=512 << 20, output_characters=200_000)
+    limits = Limits(seconds, memory_bytes=512 << 20, output_characters=200_000, inflated_bytes=8 << 20)
     with Sandbox(limits) as sandbox:
         assert is_well(sandbox, harmful)
         document = one(sandbox, harmful / "bad.txt", f"{word}! and more")
