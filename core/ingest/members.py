@@ -19,7 +19,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from core.base.types import DocumentState, ReadDocument
-from core.ingest import sniff
 from core.ingest.budget import Search, SharedLimits, shared
 from core.ingest.limits import Limits, Tick, no_tick
 from core.ingest.member_names import file_name, safe_name
