@@ -26,6 +26,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "rank": hit.rank, "passage_id": passage.id, "document": passage.path, "external_id": passage.external_id,
         "title": passage.title, "page": passage.first_page, "heading_path": passage.heading_path,
         "text": passage.text, "score": hit.score, "parts": hit.parts, "spans": hit.spans,
+        "copies": hit.copies,
     }  # fmt: skip
 
 
@@ -43,7 +44,9 @@ def show_hits(result: SearchResult) -> None:
             line.stylize("bold yellow", span.start, span.end)
         window = line[hit.snippet.start : hit.snippet.end] if hit.snippet.end else line[:300]
         out.print(window)
-        out.print(passage.path, style="dim", markup=False)
+        more = len(hit.copies)
+        copies = f"   +{more} {'copy' if more == 1 else 'copies'}" if more else ""
+        out.print(passage.path + copies, style="dim", markup=False)
     if not result.hits:
         hidden = f" {result.filtered_out} were left out by the filters." if result.filtered_out else ""
         out.print("Nothing was found." + hidden)

@@ -102,25 +102,28 @@ def _timed(searcher: Searcher, text: str) -> float:
     return 1000 * (time.perf_counter() - started)
 
 
-def _documents(searcher: Searcher, text: str, channels: tuple[str, ...], names: Mapping[int, str]) -> list[str]:
+def _documents(
+    searcher: Searcher, text: str, channels: tuple[str, ...], names: Mapping[int, Sequence[str]]
+) -> list[str]:
     """Documents by their best passage, best first."""
     if not text.strip():
         return []
     ranking = searcher.ranking(Query(text, channels=channels), DEPTH)
-    return list(dict.fromkeys(names[p] for p in ranking.ids.tolist() if p in names))[:DEPTH]
+    return list(dict.fromkeys(name for p in ranking.ids.tolist() for name in names.get(p, ())))[:DEPTH]
 
 
-def _names(dataset: Dataset, searcher: Searcher) -> dict[int, str]:
-    """The data set's id of every passage's document, by passage id."""
+def _names(dataset: Dataset, searcher: Searcher) -> dict[int, list[str]]:
+    """The data set's ids of every passage's document and its copies, by passage id."""
     wanted = {document for judged in dataset.qrels.values() for document in judged}
     rows = searcher.snapshot().db.execute(
-        "SELECT p.id, d.path, d.external_id FROM document d JOIN passage p ON p.document_id = d.id"
+        "SELECT p.id, d.path, d.external_id FROM document d "
+        "JOIN passage p ON p.document_id = coalesce(d.copy_of, d.id) ORDER BY p.id, d.id"
     )
-    found = {}
+    found: dict[int, list[str]] = {}
     for passage, path, external_id in rows:
         options = (external_id, PurePath(path).name, PurePath(path).stem)
-        found[passage] = next((o for o in options if o in wanted), external_id or path)
-    if not wanted.intersection(found.values()):
+        found.setdefault(passage, []).append(next((o for o in options if o in wanted), external_id or path))
+    if not wanted.intersection(name for names in found.values() for name in names):
         raise BadDataset(
             "None of the judged documents is in the library.",
             f"Ingest {dataset.folder / 'corpus.jsonl'} first, or evaluate without a library.",

@@ -11,7 +11,7 @@ from core.base.types import ReadDocument
 from core.encode.encoder import Encoder, input_hash, input_text
 from core.ingest.chunk import cut
 from core.ingest.scan import FoundFile
-from core.store import documents, passages
+from core.store import copies, documents, passages
 from core.store.database import transaction
 from core.store.passages import NewPassage
 from core.text import language
@@ -29,16 +29,24 @@ class Stored:
 
 
 def store_document(db: Database, encoder: Encoder, file_id: int, file: FoundFile, read: ReadDocument) -> Stored:
-    """Store `read` with its passages in one transaction; an equal document stays untouched."""
+    """Store `read` with its passages in one transaction; an equal document stays untouched.
+
+    Where another document holds passages of equal content, it becomes a copy of that.
+    """
     code = read.language or language.detect(read.text[:_LANGUAGE_SAMPLE])
     rows = _new_passages(encoder, read, code)
     content = _content_hash(read, code, rows)
-    known = documents.find_document(db, file.text, read.external_id)
-    if known is not None and known[1] == content:
-        return Stored(known[0], 0, False)
     with transaction(db):
+        known = documents.find_document(db, file.text, read.external_id)
+        if known is not None and known[1] == content:
+            return Stored(known[0], 0, False)
+        if known is not None:
+            copies.detach(db, known[0])
+        owner = copies.owner(db, content, but=known[0] if known else 0) if rows else None
         document_id = documents.put_document(db, file_id, file.text, content, read, language=code, size=file.size)
-        fresh = passages.replace_passages(db, document_id, rows)
+        if owner is not None:
+            copies.share(db, document_id, owner)
+        fresh = passages.replace_passages(db, document_id, rows) if owner is None else 0
     return Stored(document_id, fresh, known is not None)
 
 

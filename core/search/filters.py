@@ -47,6 +47,8 @@ _Clause = tuple[str, Sequence[object]]
 def allowed(db: Database, filters: Filters) -> npt.NDArray[np.int64] | None:
     """Ids of the passages that `filters` let through, ascending; None when there are no filters.
 
+    A passage that copies share is let through for any one of them.
+
     Raises:
         BadQuery: a date that is none.
     """
@@ -55,19 +57,33 @@ def allowed(db: Database, filters: Filters) -> npt.NDArray[np.int64] | None:
     clauses = _clauses(filters)
     where = " AND ".join(f"({sql})" for sql, _ in clauses)
     values = [value for _, part in clauses for value in part]
-    sql = f"SELECT p.id FROM document d JOIN passage p ON p.document_id = d.id WHERE {where} ORDER BY p.id"
+    sql = (
+        "SELECT DISTINCT p.id FROM document d JOIN passage p ON p.document_id = coalesce(d.copy_of, d.id) "
+        f"WHERE {where} ORDER BY p.id"
+    )
     return np.fromiter((row[0] for row in db.execute(sql, values)), np.int64)
 
 
+def of_document(filters: Filters) -> tuple[str, list[object]]:
+    """The part of `filters` that is about the document `d`, as a condition with its values."""
+    clauses = _document_clauses(filters)
+    return " AND ".join(f"({sql})" for sql, _ in clauses) or "1", [v for _, part in clauses for v in part]
+
+
 def _clauses(filters: Filters) -> list[_Clause]:
+    found = _document_clauses(filters)
+    if filters.languages:
+        found.append(_in("p.language", [language.lower() for language in filters.languages]))
+    return found
+
+
+def _document_clauses(filters: Filters) -> list[_Clause]:
     found: list[_Clause] = []
     if filters.folders:
         found.append(_any([_in_folder(folder) for folder in filters.folders]))
     if filters.types:
         types = [media for name in filters.types for media in SHORT_TYPES.get(name.lower(), (name,))]
         found.append(_in("d.media_type", types))
-    if filters.languages:
-        found.append(_in("p.language", [language.lower() for language in filters.languages]))
     if filters.tags:
         sql, values = _in("t.tag", filters.tags)
         found.append((f"EXISTS (SELECT 1 FROM tag t WHERE t.document_id = d.id AND {sql})", values))

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from core.base.types import BM25, Hit, Passage, ScorePart, TermMatch
 from core.index.snapshot import Snapshot
 from core.search import fuse, marks
 from core.search.candidates import Prepared, Ranking
+from core.search.fold import Folded
 from core.text.snippets import window
 
 
-def hits(snapshot: Snapshot, ranking: Ranking, prepared: Prepared, k: int) -> tuple[Hit, ...]:
-    """The first `k` of a ranking; passages deleted since the snapshot was opened are left out."""
-    ids = ranking.ids[: max(k, 0)].tolist()
-    found = snapshot.passages(ids)
+def hits(snapshot: Snapshot, ranking: Ranking, prepared: Prepared, chosen: Sequence[Folded]) -> tuple[Hit, ...]:
+    """The hits of the chosen candidates, each shown where it was chosen to be."""
+    found = snapshot.passages([one.passage_id for one in chosen])
     made: list[Hit] = []
-    for place, passage_id in enumerate(ids):
-        passage = found.get(passage_id)
-        if passage is None:
+    for one in chosen:
+        if one.passage_id not in found:  # deleted just now
             continue
-        by_channel = parts(ranking, {c: float(s[place]) for c, s in ranking.scores.items()}, passage_id)
+        shown = one.shown
+        passage = replace(
+            found[one.passage_id], document_id=shown.document_id, path=shown.path, title=shown.title,
+            external_id=shown.external_id,
+        )  # fmt: skip
+        by_channel = parts(ranking, {c: float(s[one.row]) for c, s in ranking.scores.items()}, passage.id)
         spans = marks.matched_spans(passage, prepared.terms)
         score = fuse.total([part.contribution for part in by_channel])
-        made.append(Hit(len(made) + 1, passage, score, by_channel, spans, window(passage.text, spans)))
+        snippet = window(passage.text, spans)
+        made.append(Hit(len(made) + 1, passage, score, by_channel, spans, snippet, one.copies))
     return tuple(made)
 
 

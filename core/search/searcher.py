@@ -13,10 +13,11 @@ from core.base.errors import BadQuery, IndexDamaged
 from core.base.types import BM25, DENSE, Filters, Passage, Query, ScorePart, SearchResult, TermMatch, Turn
 from core.encode.encoder import QUERY, Encoder
 from core.index.dense import Floats
-from core.index.snapshot import Snapshot
+from core.index.snapshot import Ids, Snapshot
 from core.search import filters as filtering
 from core.search import fuse, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
+from core.search.fold import Folded, fold, unfolded
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
 from core.search.hits import term_matches
@@ -28,6 +29,7 @@ CHANNELS = (BM25, DENSE)
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
 MOST_WORDS = 256
 MOST_CHARACTERS = 20_000  # of a query that are read for words
+_DEEPER = 4  # times as many candidates, when too few hits are left of them
 _CHARACTERS_A_TOKEN = 32  # no encoder sees more of a text than its tokens times this
 
 _CUT = "The query is very long: only its beginning was searched."
@@ -118,15 +120,14 @@ class Searcher:
         clock.lap("filter")
         prepared, notices = self._prepare(snapshot, query)
         clock.lap("encode")
-        depth = max(DEPTH, query.k)
         try:
-            ranking = rank(snapshot, prepared, _usable(query, prepared), depth, allowed)
+            ranking, chosen = _ranked(snapshot, query, prepared, _usable(query, prepared), allowed)
         except IndexDamaged:
             self._damaged = True
             notices.append(_DAMAGED)
-            ranking = rank(snapshot, replace(prepared, vector=None), (BM25,), depth, allowed)
+            ranking, chosen = _ranked(snapshot, query, replace(prepared, vector=None), (BM25,), allowed)
         clock.lap("rank")
-        hits = make_hits(snapshot, ranking, prepared, query.k)
+        hits = make_hits(snapshot, ranking, prepared, chosen)
         clock.lap("fetch")
         notice = " ".join(notices)
         return SearchResult(query, hits, snapshot.generation.number, clock.laps(), ranking.filtered_out, notice)
@@ -162,7 +163,7 @@ class Searcher:
         prepared, _ = self._prepare(snapshot, replace(query, channels=CHANNELS))
         channels = _usable(query, prepared)
         allowed = filtering.allowed(snapshot.db, query.filters)
-        ranking = rank(snapshot, prepared, channels, max(DEPTH, query.k), allowed)
+        ranking, _ = _ranked(snapshot, query, prepared, channels, allowed)
         parts = parts_of(ranking, scores_of(snapshot, prepared, channels, passage_id), passage_id)
         passage = snapshot.passages([passage_id])[passage_id]
         vector, dense_score = None, 0.0
@@ -202,6 +203,24 @@ class _Clock:
 
     def laps(self) -> dict[str, float]:
         return {**self._laps, "total": round(1000 * (self._last - self._start), 3)}
+
+
+def _ranked(
+    snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None
+) -> tuple[Ranking, list[Folded]]:
+    """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few.
+
+    An explanation comes here too, so that its parts are those of the hit.
+    """
+    depth = max(DEPTH, query.k)
+    while True:
+        ranking = rank(snapshot, prepared, channels, depth, allowed)
+        if not query.fold:
+            return ranking, unfolded(snapshot, ranking, query.filters, query.k)
+        found = fold(snapshot, ranking, query.filters)
+        if len(found) >= query.k or len(ranking.ids) < depth:
+            return ranking, found[: query.k]
+        depth *= _DEEPER
 
 
 def _require_good(query: Query) -> None:

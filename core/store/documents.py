@@ -13,6 +13,7 @@ from sqlite_utils import Database
 
 from core.base.types import Block, BlockKind, Box, Document, DocumentState, Page, ReadDocument
 from core.base.wire import to_plain
+from core.store import copies
 
 SORTS = {"path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id"}
 _COLUMNS = (
@@ -103,7 +104,9 @@ def put_file(db: Database, root_id: int, path: str, size: int, mtime_ns: int, co
     db.execute(
         "INSERT INTO file (root_id, path, size, mtime_ns, hash, state) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (path) DO UPDATE SET root_id = excluded.root_id, size = excluded.size, "
-        "mtime_ns = excluded.mtime_ns, hash = excluded.hash, complete = 0",
+        "mtime_ns = excluded.mtime_ns, hash = excluded.hash, complete = 0, "
+        # strikes are against a content: new content begins without
+        "strikes = CASE WHEN file.hash IN ('', excluded.hash) THEN file.strikes ELSE 0 END",
         (root_id, path, size, mtime_ns, content_hash, DocumentState.WAITING),
     )
     return int(db.execute("SELECT id FROM file WHERE path = ?", (path,)).fetchone()[0])
@@ -175,9 +178,12 @@ def _pack(values: Sequence[object]) -> bytes:
     return zlib.compress(json.dumps(to_plain(values), separators=(",", ":")).encode(), 3)
 
 
+_TEXT_OF = "FROM document_text WHERE document_id = (SELECT coalesce(copy_of, id) FROM document WHERE id = ?)"
+
+
 def document_text(db: Database, document_id: int) -> tuple[str, tuple[Page, ...], tuple[Block, ...]] | None:
-    """Text, pages and blocks of a document, or None when it is not there."""
-    row = db.execute("SELECT text, pages, blocks FROM document_text WHERE document_id = ?", (document_id,)).fetchone()
+    """Text, pages and blocks of a document (a copy has those of its owner), or None when it is not there."""
+    row = db.execute(f"SELECT text, pages, blocks {_TEXT_OF}", (document_id,)).fetchone()
     if row is None:
         return None
     blocks = tuple(_block(b) for b in json.loads(zlib.decompress(row[2])))
@@ -186,7 +192,7 @@ def document_text(db: Database, document_id: int) -> tuple[str, tuple[Page, ...]
 
 def document_pages(db: Database, document_id: int) -> tuple[Page, ...] | None:
     """The pages of a document alone, or None when it is not there."""
-    row = db.execute("SELECT pages FROM document_text WHERE document_id = ?", (document_id,)).fetchone()
+    row = db.execute(f"SELECT pages {_TEXT_OF}", (document_id,)).fetchone()
     return _pages(row[0]) if row else None
 
 
@@ -242,7 +248,8 @@ def _document(db: Database, row: tuple[Any, ...]) -> Document:
         id=row[0], path=row[1], external_id=row[2], title=row[3], author=row[4], media_type=row[5], language=row[6],
         created=row[7], modified=row[8], state=DocumentState(row[9]), reason=row[10], reader=row[11], pages=row[12],
         characters=row[13], passages=row[14], warnings=tuple(json.loads(row[15])), tags=tuple(t[0] for t in tags),
-        size=row[16], seconds=row[17], ocr_pages=tuple(json.loads(row[18])), copy_of=row[19], family=row[20],
+        size=row[16], seconds=row[17], ocr_pages=tuple(json.loads(row[18])), copy_of=row[19],
+        family=abs(row[20]) if row[20] is not None else None,
     )  # fmt: skip
 
 
@@ -253,25 +260,42 @@ def counts(db: Database) -> dict[DocumentState, int]:
 
 
 def delete_document(db: Database, document_id: int) -> int:
-    """Delete a document with its passages, and take them out of search at once. Returns the passages gone."""
-    passages = db.execute("SELECT count(*) FROM passage WHERE document_id = ?", (document_id,)).fetchone()[0]
-    db.execute("INSERT OR IGNORE INTO tombstone SELECT id FROM passage WHERE document_id = ?", (document_id,))
+    """Delete a document, and take its passages out of search at once unless a copy takes them over.
+
+    Returns the passages gone.
+    """
+    copies.detach(db, document_id)
+    gone = copies.drop_passages(db, document_id)
     db.execute("DELETE FROM document WHERE id = ?", (document_id,))
-    return int(passages)
+    return gone
 
 
 def delete_file(db: Database, file_id: int) -> tuple[int, int]:
     """Delete a file with all its documents. Returns documents and passages gone."""
-    ids = [r[0] for r in db.execute("SELECT id FROM document WHERE file_id = ?", (file_id,)).fetchall()]
-    passages = sum(delete_document(db, i) for i in ids)
-    db.execute("DELETE FROM file WHERE id = ?", (file_id,))
-    return len(ids), passages
+    return delete_files(db, [file_id])
+
+
+def delete_files(db: Database, file_ids: Sequence[int]) -> tuple[int, int]:
+    """Delete files with all their documents. Returns documents and passages gone."""
+    ids = of_files(db, file_ids)
+    gone = sum(delete_document(db, i) for i in ids)
+    db.conn.executemany("DELETE FROM file WHERE id = ?", ((f,) for f in file_ids))
+    return len(ids), gone
+
+
+def of_files(db: Database, file_ids: Sequence[int]) -> list[int]:
+    """The documents of files: copies first, so that owners that go too hand nothing over to them."""
+    rows = [
+        row
+        for file_id in file_ids
+        for row in db.execute("SELECT copy_of IS NULL, id FROM document WHERE file_id = ?", (file_id,)).fetchall()
+    ]
+    return [int(i) for _, i in sorted(rows)]
 
 
 def delete_others(db: Database, file_id: int, keep: set[int]) -> int:
     """Delete the documents of a file that its newest content no longer holds."""
-    ids = [r[0] for r in db.execute("SELECT id FROM document WHERE file_id = ?", (file_id,)).fetchall()]
-    gone = [i for i in ids if i not in keep]
+    gone = [i for i in of_files(db, [file_id]) if i not in keep]
     for document_id in gone:
         delete_document(db, document_id)
     return len(gone)

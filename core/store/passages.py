@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlite_utils import Database
@@ -95,13 +95,13 @@ def passages(db: Database, ids: Iterable[int]) -> dict[int, Passage]:
 
 
 def of_document(db: Database, document_id: int) -> list[Passage]:
-    """The document's passages in order."""
+    """The document's passages in order; those of a copy are its owner's, told as its own."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM passage p JOIN document d ON d.id = p.document_id "
-        "WHERE p.document_id = ? ORDER BY p.ordinal",
+        f"SELECT {_COLUMNS} FROM document d JOIN passage p ON p.document_id = coalesce(d.copy_of, d.id) "
+        "WHERE d.id = ? ORDER BY p.ordinal",
         (document_id,),
     )
-    return [_passage(row) for row in rows.fetchall()]
+    return [replace(_passage(row), document_id=document_id) for row in rows.fetchall()]
 
 
 def _passage(row: tuple[Any, ...]) -> Passage:
@@ -151,6 +151,26 @@ def vectors(db: Database, encoder: str, wanted: Iterable[str]) -> dict[str, byte
 
 def drop_unused_vectors(db: Database) -> int:
     """Delete vectors that no passage needs any more. Returns how many."""
-    before = db.execute("SELECT count(*) FROM vector").fetchone()[0]
-    db.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage)")
-    return int(before - db.execute("SELECT count(*) FROM vector").fetchone()[0])
+    return int(db.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage)").rowcount)
+
+
+def drop_vectors(db: Database, gone: Iterable[str]) -> int:
+    """Delete the vectors of these hashes that no passage needs any more. Returns how many such are left (zero)."""
+    unused = [h for h in set(gone) if db.execute("SELECT 1 FROM passage WHERE hash = ?", (h,)).fetchone() is None]
+    left = 0
+    for encoder in encoders(db):
+        for content in unused:
+            db.execute("DELETE FROM vector WHERE encoder = ? AND hash = ?", (encoder, content))
+            row = db.execute("SELECT 1 FROM vector WHERE encoder = ? AND hash = ?", (encoder, content)).fetchone()
+            left += row is not None
+    return left
+
+
+def encoders(db: Database) -> list[str]:
+    """The encoders that vectors are kept of, found by hopping over the index rather than through all vectors."""
+    rows = db.execute(
+        "WITH RECURSIVE hop (name) AS (SELECT min(encoder) FROM vector UNION ALL "
+        "SELECT (SELECT min(encoder) FROM vector WHERE encoder > name) FROM hop WHERE name IS NOT NULL) "
+        "SELECT name FROM hop WHERE name IS NOT NULL"
+    ).fetchall()
+    return [str(row[0]) for row in rows]
