@@ -14,7 +14,8 @@ from sqlite_utils import Database
 
 from core.base.errors import NotFound
 from core.base.types import Answer, Block, Concept, Document, DocumentState, Page, Passage
-from core.store import concepts, database, documents, history, jobs, passages
+from core.store import concepts, coverage, database, documents, history, jobs, passages
+from core.store.coverage import Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
 from core.store.history import Conversation, StoredTurn
@@ -68,6 +69,14 @@ class Library:
 
     def counts(self) -> dict[DocumentState, int]:
         return documents.counts(self._db)
+
+    def coverage(self) -> Coverage:
+        """How much of the documents was read, and how."""
+        return coverage.coverage(self._db)
+
+    def write_report(self, path: Path) -> int:
+        """Write the report on every document to a CSV file; returns how many lines it has. Raises KnownError."""
+        return coverage.write_csv(self._db, path)
 
     def document(self, document_id: int) -> Document:
         """Raises NotFound."""

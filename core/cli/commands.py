@@ -69,6 +69,18 @@ def documents(library: LibraryOption, json: Json = False) -> None:
 
 
 @app.command()
+def report(
+    library: LibraryOption,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Also write a line a document to this file.")] = None,
+    json: Json = False,
+) -> None:
+    """Tell how much of the documents was read, and how."""
+    from core.cli.reporting import show
+
+    show(library, csv, as_json=json)
+
+
+@app.command()
 def text(path: Annotated[Path, typer.Argument(help="The file to read.")], json: Json = False) -> None:
     """Read one file and print its text; no library is needed."""
     from core.cli.reading import read_one
