@@ -21,13 +21,13 @@ WORDS: dict[S, StateWords] = {
     S.READ: StateWords("Read", "success"),
     S.TRUNCATED: StateWords("Partly read", "warning", "The rest of the file is not searched."),
     S.EMPTY: StateWords("Empty", "neutral", "There is no text to search in it."),
-    S.SCANNED: StateWords(
-        "Scanned", "warning", "Its pages are pictures. Run text recognition on it, then add it again."
-    ),
-    S.LOCKED: StateWords("Locked", "warning", "It needs a password. Save a copy without one, then try again."),
+    S.SCANNED: StateWords("Scanned", "warning", "Its pages are pictures. Switch on text recognition, then try again."),
+    S.LOCKED: StateWords("Locked", "warning", "It needs a password."),
     S.BROKEN: StateWords("Damaged", "danger", "Open it in its own program and save it again, then try again."),
     S.UNSUPPORTED: StateWords(
-        "Not supported", "neutral", "Whymatch reads PDF, Word, HTML, Markdown, text and JSON Lines."
+        "Not supported",
+        "neutral",
+        "Whymatch reads documents, tables, slides, mail, books, pictures, archives and text.",
     ),
     S.TOO_LARGE: StateWords("Too large", "warning", "Split it into smaller files."),
     S.TIMED_OUT: StateWords("Took too long", "danger", "Try again when the computer has less to do."),
@@ -37,19 +37,69 @@ WORDS: dict[S, StateWords] = {
     S.DENIED: StateWords("No permission", "danger", "Change the rights of the file, then try again."),
     S.MISSING: StateWords("Missing", "warning", "It went away while it was read. Connect its drive, then try again."),
     S.CHANGING: StateWords("Still changing", "warning", "It was being written. Try again when that is done."),
+    S.QUARANTINED: StateWords(
+        "Set aside", "danger", "It ended the reading process three times. It is tried again when it changes or you ask."
+    ),
+    S.ONLINE_ONLY: StateWords(
+        "Online only", "neutral", "Its content is with the cloud service. Make it available offline to have it read."
+    ),
 }
 
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_ODF = "application/vnd.oasis.opendocument"
 KINDS = {
     "application/pdf": "PDF",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    f"{_OFFICE}.wordprocessingml.document": "Word",
+    f"{_OFFICE}.presentationml.presentation": "PowerPoint",
+    f"{_OFFICE}.spreadsheetml.sheet": "Excel",
+    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "Excel",
+    "application/msword": "Word (old)",
+    "application/vnd.ms-powerpoint": "PowerPoint (old)",
+    "application/vnd.ms-excel": "Excel (old)",
+    f"{_ODF}.text": "OpenDocument text",
+    f"{_ODF}.spreadsheet": "OpenDocument sheet",
+    f"{_ODF}.presentation": "OpenDocument slides",
+    "application/rtf": "Rich Text",
+    "application/x-hwp": "Hangul",
+    "application/epub+zip": "EPUB",
+    "application/x-fictionbook+xml": "FictionBook",
+    "multipart/related": "Web archive",
+    "message/rfc822": "Mail",
+    "application/mbox": "Mailbox",
+    "application/vnd.ms-outlook": "Outlook message",
+    "application/zip": "ZIP archive",
+    "application/x-tar": "TAR archive",
+    "application/gzip": "Archive",
+    "application/x-bzip2": "Archive",
+    "application/x-xz": "Archive",
     "text/html": "HTML",
     "text/markdown": "Markdown",
     "text/plain": "Text",
+    "text/csv": "Table",
+    "text/tab-separated-values": "Table",
+    "application/json": "JSON",
     "application/jsonl": "JSON Lines",
     "application/x-ndjson": "JSON Lines",
+    "application/xml": "XML",
+    "image/svg+xml": "SVG",
+    "application/x-ipynb+json": "Notebook",
+    "text/x-rst": "reStructuredText",
+    "text/x-tex": "LaTeX",
+    "text/x-org": "Org",
+    "text/x-asciidoc": "AsciiDoc",
+    "text/vtt": "Subtitles",
+    "application/x-subrip": "Subtitles",
+    "text/x-source": "Source code",
+    "image/png": "Picture",
+    "image/jpeg": "Picture",
+    "image/gif": "Picture",
+    "image/tiff": "Picture",
+    "image/webp": "Picture",
+    "image/bmp": "Picture",
+    "image/jp2": "Picture",
 }
 
 READABLE = frozenset({S.READ, S.TRUNCATED})
-PROBLEMS = frozenset(S) - {S.READ, S.WAITING, S.UNSUPPORTED, S.EMPTY}
-SKIPPED = frozenset({S.UNSUPPORTED, S.EMPTY})
-RETRYABLE = PROBLEMS - {S.TRUNCATED, S.SCANNED, S.TOO_LARGE}
+PROBLEMS = frozenset(S) - {S.READ, S.WAITING, S.UNSUPPORTED, S.EMPTY, S.ONLINE_ONLY}
+SKIPPED = frozenset({S.UNSUPPORTED, S.EMPTY, S.ONLINE_ONLY})
+RETRYABLE = PROBLEMS - {S.TRUNCATED, S.TOO_LARGE}
