@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from core.base.types import DocumentState, ReadDocument
 from core.ingest.budget import SharedLimits, shared
@@ -159,7 +159,7 @@ def _tar(stream: _Ticking, limits: SharedLimits, tick: Tick) -> Iterator[ReadDoc
     try:
         with tarfile.open(fileobj=cast(IO[bytes], _Full(stream)), mode="r|") as archive:
             for entry in archive:
-                archive.members.clear()  # it keeps each entry otherwise
+                cast(Any, archive).members.clear()  # it keeps each entry otherwise
                 if not entry.isreg() or _is_litter(entry.name):
                     continue
                 name = decode_name(entry.name.encode("utf-8", "surrogateescape"))

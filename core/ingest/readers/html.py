@@ -39,12 +39,16 @@ _DEEPEST = 200  # nested elements; deeper ones are read as plain text
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
-    decoded = decode_page(path.read_bytes())
+    yield page_document(decode_page(path.read_bytes()), limits)
+
+
+def page_document(decoded: Decoded, limits: Limits) -> ReadDocument:
+    """The document that a page is."""
     tree = LexborHTMLParser(decoded.text)
     builder = TextBuilder(limits.output_characters)
     if tree.body is not None:
         walk(tree.body, builder)
-    yield builder.build(
+    return builder.build(
         title=_title(tree),
         author=_meta(tree, "author", "article:author", "dc.creator"),
         created=_date(_meta(tree, "article:published_time", "date", "dc.date", "dcterms.created")),
