@@ -13,8 +13,9 @@ import pypdfium2.raw as raw
 
 from core.base.types import BlockKind, Box, DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
-from core.ingest.readers import pdf_fallback
+from core.ingest.readers import pdf_attachments, pdf_fallback
 from core.ingest.readers.build import TextBuilder, failure
+from core.ingest.readers.pdf_annotations import Notes
 from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf
 from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels, with_title
 from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout
@@ -43,17 +44,25 @@ class _Page:
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
+    """The PDF itself, then the files attached to it."""
     try:
-        with open_pdf(path) as document:
-            yield _read(document, path, limits, tick)
+        with open_pdf(path, limits.password) as document:
+            notes = Notes(document, limits.output_characters)
+            own = _read(document, path, limits, tick, notes)
+            names = pdf_attachments.names(document, limits)
+        yield own
     except NeedsPassword:
-        yield failure(DocumentState.LOCKED, "The PDF needs a password.")
+        yield pdf_fallback.locked(limits.password)
+        return
     except CannotOpen:
         yield pdf_fallback.read(path, limits, tick)
+        return
+    if names or notes.pinned:
+        yield from pdf_attachments.read(path, names, notes.pinned, limits, tick)
 
 
-def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) -> ReadDocument:
-    pages = _read_pages(document, path, limits, tick)
+def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, notes: Notes) -> ReadDocument:
+    pages = _read_pages(document, path, limits, tick, notes)
     if not pages:
         return failure(DocumentState.BROKEN, "The PDF is damaged: no page of it can be found.")
     candidates = [block.candidate for page in pages for block in page.blocks]
@@ -64,27 +73,35 @@ def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) 
         builder.open_page(number, page.width, page.height)
         for block in page.blocks:
             _add(builder, block, next(depths))
+        for text in _beside(notes, number - 1, page):
+            builder.add(text, separator="\n")
     result = builder.build(
         title=metadata.get("Title", ""),
         author=metadata.get("Author", ""),
         created=_iso_date(metadata.get("CreationDate", "")),
         modified=_iso_date(metadata.get("ModDate", "")),
-        warnings=_warnings(pages),
+        warnings=(*_warnings(pages), *notes.warnings),
     )
     return result if result.text else _without_text(result, pages)
 
 
-def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick) -> list[_Page]:
+def _beside(notes: Notes, index: int, page: _Page) -> list[str]:
+    """Comments and fields that the page's text does not show; a form made of XML stands on the first page."""
+    text = "\n".join(block.text for block in page.blocks)
+    return [*notes.of(index, text), *([] if index else notes.form())]
+
+
+def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, notes: Notes) -> list[_Page]:
     """Pages until the text limit is passed."""
     pages: list[_Page] = []
-    texts = Pages(document, tick=tick)
+    texts = Pages(document, tick=tick, look=notes.look)
     characters = 0
     for index in range(len(document)):
         tick()
         try:
             pages.append(_read_page(document, texts.layout(index), index))
         except CannotOpen:
-            pages.append(_fallback_page(path, index))
+            pages.append(_fallback_page(path, index, limits.password))
         characters += sum(len(block.text) for block in pages[-1].blocks)
         if characters > limits.output_characters:
             break
@@ -109,8 +126,8 @@ def _has_pictures(document: pdfium.PdfDocument, index: int) -> bool:
         return any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
 
 
-def _fallback_page(path: Path, index: int) -> _Page:
-    text = pdf_fallback.page_text(path, index)
+def _fallback_page(path: Path, index: int, password: str) -> _Page:
+    text = pdf_fallback.page_text(path, index, password)
     paragraphs = [p for p in text.split(SEPARATOR) if p.strip()]
     blocks = tuple(_Block(p, (), Candidate(index, p, 0.0, False, False)) for p in paragraphs)
     return _Page(blocks, failed=not blocks)

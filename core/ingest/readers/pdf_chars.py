@@ -6,14 +6,15 @@ Boxes are in points from the top left corner of the page as it is shown (rotatio
 from __future__ import annotations
 
 import ctypes
+import logging
 import re
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -47,7 +48,7 @@ class PageChars:
 
 
 class NeedsPassword(Exception):
-    """The file does not open with an empty password."""
+    """The file does not open with the password given, nor with an empty one."""
 
 
 class CannotOpen(Exception):
@@ -55,27 +56,52 @@ class CannotOpen(Exception):
 
 
 @contextmanager
-def open_pdf(path: str | Path) -> Iterator[pdfium.PdfDocument]:
+def open_pdf(path: str | Path, password: str = "") -> Iterator[pdfium.PdfDocument]:
     """Raises NeedsPassword, CannotOpen or OSError."""
     with open(path, "rb") as file:  # by a stream: PDFium takes no path that is not UTF-8
+        document = _open(file, password)
         try:
-            document = pdfium.PdfDocument(file)
-        except pdfium.PdfiumError as error:
-            wrong_password = getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD
-            raise (NeedsPassword if wrong_password else CannotOpen)(str(error)) from error
-        try:
-            if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
+            if document.get_formtype() != raw.FORMTYPE_NONE:
+                logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns that forms made of XML are not drawn
                 document.init_forms()
             yield document
         finally:
             document.close()
 
 
+def _open(file: IO[bytes], password: str) -> pdfium.PdfDocument:
+    """PDFium tries the one password it is given; many files open without one."""
+    try:
+        return pdfium.PdfDocument(file)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) != raw.FPDF_ERR_PASSWORD:
+            raise CannotOpen(str(error)) from error
+        if not password:
+            raise NeedsPassword(str(error)) from error
+        file.seek(0)
+        return _open_with(file, password)
+
+
+def _open_with(file: IO[bytes], password: str) -> pdfium.PdfDocument:
+    try:
+        return pdfium.PdfDocument(file, password=password)
+    except pdfium.PdfiumError as error:
+        wrong = getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD
+        raise (NeedsPassword if wrong else CannotOpen)(str(error)) from None  # the cause's frames know the password
+
+
 @contextmanager
-def open_page(document: pdfium.PdfDocument, index: int) -> Iterator[pdfium.PdfPage]:
-    """The page with what was filled into forms and written over it as part of its content. Raises CannotOpen."""
+def open_page(
+    document: pdfium.PdfDocument, index: int, look: Callable[[int, pdfium.PdfPage], None] | None = None
+) -> Iterator[pdfium.PdfPage]:
+    """The page with what was filled into forms and written over it as part of its content.
+
+    `look` sees the page before that. Raises CannotOpen.
+    """
     page = load_page(document, index)
     try:
+        if look is not None:
+            look(index, page)
         if _has_written_annotations(page):
             raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
             page.close()

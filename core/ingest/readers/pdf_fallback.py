@@ -16,7 +16,7 @@ from core.ingest.readers.build import TextBuilder, clean, failure
 from core.ingest.readers.text import join_wrapped
 
 # what pypdf raises on damaged files beside its own errors
-_DAMAGE = (PyPdfError, ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError, ArithmeticError)
+DAMAGE = (PyPdfError, ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError, ArithmeticError)
 _BROKEN = "The PDF is damaged: neither of two readers can open it."
 
 
@@ -25,22 +25,22 @@ def read(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
     builder = TextBuilder(limits.output_characters)
     failed: list[int] = []
     try:
-        with _open(path) as reader:
+        with open_reader(path, limits.password) as reader:
             for number, page in enumerate(reader.pages, 1):
                 tick()
                 builder.open_page(number, float(page.mediabox.width), float(page.mediabox.height))
                 try:
                     for paragraph in _paragraphs(page.extract_text()):
                         builder.add(paragraph)
-                except _DAMAGE:
+                except DAMAGE:
                     failed.append(number)
                 if builder.full:
                     break
             metadata: dict[str, object] = dict(reader.metadata or {})
             title, author = str(metadata.get("/Title") or ""), str(metadata.get("/Author") or "")
     except (FileNotDecryptedError, DependencyError):
-        return failure(DocumentState.LOCKED, "The PDF needs a password.")
-    except _DAMAGE:
+        return locked(limits.password)
+    except DAMAGE:
         if not builder.length:
             return failure(DocumentState.BROKEN, _BROKEN)
         failed.append(-1)
@@ -53,21 +53,28 @@ def read(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
     return builder.build(title=title, author=author, warnings=tuple(warnings))
 
 
-def page_text(path: Path, index: int) -> str:
+def locked(password: str) -> ReadDocument:
+    """The document that does not open with `password`."""
+    reason = "The password given does not open the PDF." if password else "The PDF needs a password."
+    return failure(DocumentState.LOCKED, reason)
+
+
+def page_text(path: Path, index: int, password: str = "") -> str:
     """One page's text, its paragraphs apart by blank lines; empty when pypdf fails too."""
     try:
-        with _open(path) as reader:
+        with open_reader(path, password) as reader:
             return "\n\n".join(_paragraphs(reader.pages[index].extract_text()))
-    except (*_DAMAGE, DependencyError):
+    except (*DAMAGE, DependencyError):
         return ""
 
 
 @contextlib.contextmanager
-def _open(path: Path) -> Iterator[PdfReader]:
+def open_reader(path: Path, password: str = "") -> Iterator[PdfReader]:
+    """The file by pypdf, decrypted when it opens without a password or with this one."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports each oddity of a file
     with path.open("rb") as file, PdfReader(file, strict=False) as reader:
         if reader.is_encrypted:
-            reader.decrypt("")
+            _ = reader.decrypt("") or (password and reader.decrypt(password))
         yield reader
 
 

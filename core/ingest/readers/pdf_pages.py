@@ -16,7 +16,8 @@ from core.ingest.readers.pdf_running import RADIUS, PageEdges, page_edges, runni
 class Pages:
     """Lays out pages without their running headers and footers. Pages are best asked for in order.
 
-    `edges` may come from an earlier look at the same file; what is found is put into it.
+    `edges` may come from an earlier look at the same file; what is found is put into it. `look` sees each page before
+    it is flattened.
     """
 
     def __init__(
@@ -24,9 +25,11 @@ class Pages:
         document: pdfium.PdfDocument,
         edges: dict[int, PageEdges] | None = None,
         tick: Callable[[], None] = no_tick,
+        look: Callable[[int, pdfium.PdfPage], None] | None = None,
     ) -> None:
         self._document = document
         self._tick = tick
+        self._look_at = look
         self._edges = {} if edges is None else edges
         self._ahead: dict[int, tuple[PageChars, list[Line]]] = {}
 
@@ -47,7 +50,7 @@ class Pages:
 
     def _load(self, index: int) -> tuple[PageChars, list[Line]]:
         self._tick()
-        with open_page(self._document, index) as page:
+        with open_page(self._document, index, self._look_at) as page:
             chars = page_chars(page)
         lines = page_lines(chars)
         self._edges[index] = page_edges(chars, lines)
