@@ -1,8 +1,13 @@
-"""Taking documents out of a library, at once in every channel, with a receipt."""
+"""Taking documents out of a library, at once in every place, with a receipt that counts what is left.
+
+Needs no lock: it is one transaction, and whoever is at work on the library meets the rows gone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +16,37 @@ from sqlite_utils import Database
 from core.base.errors import NotFound
 from core.base.files import path_text
 from core.base.types import BM25, DENSE
-from core.store import documents, passages
+from core.ingest.reading import cache_of
+from core.store import concepts, database, documents, history, passages
 from core.store.database import transaction
+from core.store.history import Replacement
+
+CACHE = "cache"  # folder in the library, with one folder a file
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a removal took out, and how many of its passages each channel can still find (zero)."""
+    """What a removal took out, and what of it is left in each place where it was (zero).
+
+    `channels`: passages that `bm25` and `dense` can find, `concepts` with such an example, rows of `text`, `vectors`
+    that nothing else needs, files in the `cache`, citations in the `history` of questions. `stays` lists documents
+    of equal content elsewhere: because of them their text stays.
+    """
 
     documents: int
     passages: int
     channels: dict[str, int]
     receipt: str
+    stays: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Gone:
+    """Documents deleted, each with an equal one that is left; passages deleted, and the vectors they had."""
+
+    documents: dict[int, Replacement | None] = field(default_factory=dict)
+    passages: set[int] = field(default_factory=set)
+    vectors_left: int = 0
 
 
 def remove(db: Database, path: Path) -> Receipt:
@@ -38,36 +62,85 @@ def remove(db: Database, path: Path) -> Receipt:
     known_roots = [root for root in documents.roots(db) if documents.is_under(root.path, text)]
     if not rows and not known_roots:
         raise NotFound(f"{text} is not in this library.", "List what is in it with `documents`.")
-    gone = _passage_ids(db, [row.id for row in rows])
     with transaction(db):
-        counts = [documents.delete_file(db, row.id) for row in rows]
+        gone = delete_files(db, [row.id for row in rows])
         documents.remove_roots(db, text)
         if any(documents.is_under(text, root.path) for root in documents.roots(db)):
             documents.exclude(db, text)
-        passages.drop_unused_vectors(db)
-    remaining = _findable(db, gone)
-    total = sum(d for d, _ in counts)
-    left = sum(remaining.values())
-    sentence = f"{total} documents with {len(gone)} passages were removed from {text}; {left} can still be found."
-    return Receipt(total, len(gone), remaining, sentence)
+        remaining = _remaining(db, gone)
+    remaining["cache"] = _clear_caches(database.folder_of(db), [row.path for row in rows])
+    return _receipt(text, gone, remaining)
 
 
-def _passage_ids(db: Database, file_ids: list[int]) -> set[int]:
-    found: set[int] = set()
-    for file_id in file_ids:
-        rows = db.execute(
-            "SELECT p.id FROM passage p JOIN document d ON d.id = p.document_id WHERE d.file_id = ?", (file_id,)
-        )
-        found.update(r[0] for r in rows.fetchall())
-    return found
+def delete_files(db: Database, file_ids: Sequence[int]) -> Gone:
+    """Delete files with their documents; call inside a transaction."""
+    gone = delete_documents(db, documents.of_files(db, file_ids))
+    db.conn.executemany("DELETE FROM file WHERE id = ?", ((f,) for f in file_ids))
+    return gone
 
 
-def _findable(db: Database, gone: set[int]) -> dict[str, int]:
-    """How many of the passages a segment lists that is neither stored nor a tombstone: counted, not assumed."""
-    dead = {r[0] for r in db.execute("SELECT passage_id FROM tombstone").fetchall()}
+def delete_documents(db: Database, ids: Sequence[int]) -> Gone:
+    """Delete documents with all that stems from them; call inside a transaction.
+
+    It costs what they hold, not what the library holds (but for the stored answers, which are looked through).
+    """
+    gone = Gone()
+    hashes: dict[int, str] = {}
+    contents = {i: documents.content_of(db, i) for i in ids}
+    for document_id in ids:
+        hashes.update(passages.hashes_of(db, document_id))
+    for document_id in ids:
+        documents.delete_document(db, document_id)
+    gone.documents = {i: documents.equal_to(db, content) for i, content in contents.items()}
+    gone.passages = set(hashes) - set(passages.hashes(db, list(hashes)))
+    gone.vectors_left = passages.drop_vectors(db, (hashes[i] for i in gone.passages))
+    concepts.forget_examples(db, gone.passages)
+    history.forget(db, gone.documents)
+    return gone
+
+
+def drop_cache(library: Path, path: str) -> None:
+    """Forget what was read from the pictures of a file that is no longer in the library."""
+    shutil.rmtree(cache_of(str(library / CACHE), path), ignore_errors=True)
+
+
+def _clear_caches(library: Path, paths: Sequence[str]) -> int:
+    """Returns how many files are left."""
+    left = 0
+    for path in paths:
+        drop_cache(library, path)
+        left += sum(1 for _ in Path(cache_of(str(library / CACHE), path)).rglob("*"))
+    return left
+
+
+def _remaining(db: Database, gone: Gone) -> dict[str, int]:
+    findable = _findable(db, gone.passages)
+    left = {i for i, other in gone.documents.items() if other is None}
+    return {
+        BM25: findable, DENSE: findable, "concepts": concepts.exemplifying(db, gone.passages),
+        "text": documents.stored_texts(db, gone.documents) + len(passages.hashes(db, list(gone.passages))),
+        "vectors": gone.vectors_left, "history": history.quoting(db, left),
+    }  # fmt: skip
+
+
+def _findable(db: Database, gone: set[int]) -> int:
+    """Passages a segment lists that are neither stored nor a tombstone: counted, not assumed."""
     listed: set[int] = set()
     for (blob,) in db.execute("SELECT passage_ids FROM segment").fetchall():
-        listed.update(np.frombuffer(blob, "<i8").tolist())
-    alive = (listed & gone) - dead
-    alive |= set(passages.passages(db, gone))
-    return {BM25: len(alive), DENSE: len(alive)}
+        ids = np.frombuffer(blob, "<i8")
+        listed.update(ids[np.isin(ids, list(gone))].tolist())
+    dead = {i for i in listed if db.execute("SELECT 1 FROM tombstone WHERE passage_id = ?", (i,)).fetchone()}
+    return len(listed - dead)
+
+
+def _receipt(text: str, gone: Gone, remaining: dict[str, int]) -> Receipt:
+    stays = tuple(sorted({other[1] for other in gone.documents.values() if other is not None}))
+    left = sum(remaining.values())
+    sentence = (
+        f"{len(gone.documents)} documents with {len(gone.passages)} passages were removed from {text}; "
+        f"{left} traces of them are left."
+    )
+    if stays:
+        more = f" and {len(stays) - 1} more" if len(stays) > 1 else ""
+        sentence += f" What they said stays, since {stays[0]}{more} says the same."
+    return Receipt(len(gone.documents), len(gone.passages), remaining, sentence, stays)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from sqlite_utils import Database
 
@@ -33,3 +33,21 @@ def drop_others(db: Database, keep: Iterable[str]) -> None:
     """Delete the concepts of models that are not in `keep`."""
     kept = tuple(keep)
     db.execute(f"DELETE FROM concept WHERE model NOT IN ({', '.join('?' * len(kept))})", kept)
+
+
+def forget_examples(db: Database, gone: Collection[int]) -> None:
+    """Take deleted passages out of the concepts' examples."""
+    for model, latent, kept in _exemplified(db, gone):
+        values = (json.dumps([i for i in kept if i not in gone]), model, latent)
+        db.execute("UPDATE concept SET examples = ? WHERE model = ? AND latent = ?", values)
+
+
+def exemplifying(db: Database, gone: Collection[int]) -> int:
+    """How many concepts still have one of these passages for an example."""
+    return len(_exemplified(db, gone))
+
+
+def _exemplified(db: Database, gone: Collection[int]) -> list[tuple[str, int, list[int]]]:
+    rows = db.execute("SELECT model, latent, examples FROM concept").fetchall() if gone else []
+    found = [(str(model), int(latent), json.loads(examples)) for model, latent, examples in rows]
+    return [row for row in found if not set(row[2]).isdisjoint(gone)]

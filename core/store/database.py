@@ -52,6 +52,11 @@ def open_writer(folder: Path) -> Database:
     return create(folder)
 
 
+def folder_of(db: Database) -> Path:
+    """The folder of the library that this connection is open on."""
+    return Path(db.execute("PRAGMA database_list").fetchone()[2]).parent
+
+
 def lock(folder: Path, purpose: str) -> FileLock:
     """The lock that whoever changes the index or the documents of a library holds."""
     return FileLock(folder / LOCK_FILE, purpose)

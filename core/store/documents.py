@@ -270,19 +270,6 @@ def delete_document(db: Database, document_id: int) -> int:
     return gone
 
 
-def delete_file(db: Database, file_id: int) -> tuple[int, int]:
-    """Delete a file with all its documents. Returns documents and passages gone."""
-    return delete_files(db, [file_id])
-
-
-def delete_files(db: Database, file_ids: Sequence[int]) -> tuple[int, int]:
-    """Delete files with all their documents. Returns documents and passages gone."""
-    ids = of_files(db, file_ids)
-    gone = sum(delete_document(db, i) for i in ids)
-    db.conn.executemany("DELETE FROM file WHERE id = ?", ((f,) for f in file_ids))
-    return len(ids), gone
-
-
 def of_files(db: Database, file_ids: Sequence[int]) -> list[int]:
     """The documents of files: copies first, so that owners that go too hand nothing over to them."""
     rows = [
@@ -293,12 +280,32 @@ def of_files(db: Database, file_ids: Sequence[int]) -> list[int]:
     return [int(i) for _, i in sorted(rows)]
 
 
-def delete_others(db: Database, file_id: int, keep: set[int]) -> int:
-    """Delete the documents of a file that its newest content no longer holds."""
-    gone = [i for i in of_files(db, [file_id]) if i not in keep]
-    for document_id in gone:
-        delete_document(db, document_id)
-    return len(gone)
+def content_of(db: Database, document_id: int) -> str:
+    """The content hash of a document; empty when it is not there."""
+    row = db.execute("SELECT hash FROM document WHERE id = ?", (document_id,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def equal_to(db: Database, content_hash: str) -> tuple[int, str, str] | None:
+    """Id, path and external id of the first document with passages of this content."""
+    if not content_hash:
+        return None
+    row = db.execute(
+        "SELECT id, path, external_id FROM document WHERE hash = ? AND passages > 0 ORDER BY path, external_id LIMIT 1",
+        (content_hash,),
+    ).fetchone()
+    return (int(row[0]), str(row[1]), str(row[2])) if row else None
+
+
+def stored_texts(db: Database, ids: Iterable[int]) -> int:
+    """How many of these documents have a text in the database."""
+    sql = "SELECT count(*) FROM document_text WHERE document_id = ?"
+    return sum(int(db.execute(sql, (i,)).fetchone()[0]) for i in ids)
+
+
+def others_of(db: Database, file_id: int, keep: set[int]) -> list[int]:
+    """The documents of a file that its newest content no longer holds, in the order of `of_files`."""
+    return [i for i in of_files(db, [file_id]) if i not in keep]
 
 
 def set_tags(db: Database, document_id: int, tags: Iterable[str]) -> None:

@@ -130,6 +130,12 @@ def hashes(db: Database, ids: Sequence[int]) -> dict[int, str]:
     return found
 
 
+def hashes_of(db: Database, document_id: int) -> dict[int, str]:
+    """The hashes of the document's own passages, by passage id."""
+    rows = db.execute("SELECT id, hash FROM passage WHERE document_id = ?", (document_id,)).fetchall()
+    return {int(i): str(h) for i, h in rows}
+
+
 def put_vectors(db: Database, encoder: str, rows: Iterable[tuple[str, bytes]]) -> None:
     """Store (hash, float32 bytes) pairs; those already there stay."""
     db.conn.executemany(

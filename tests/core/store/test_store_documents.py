@@ -91,13 +91,13 @@ def test_an_id_is_never_used_again(db):
     assert ids(db, document_id)["new"] > old
 
 
-def test_deleting_a_file_takes_everything(db):
-    file_id, document_id, _ = put(db)
+def test_deleting_a_document_takes_everything(db):
+    _, document_id, _ = put(db)
     gone = set(ids(db, document_id).values())
     with transaction(db):
-        assert documents.delete_file(db, file_id) == (1, 2)
+        assert documents.delete_document(db, document_id) == 2
     assert tombstones(db) == gone
-    for table in ("document", "document_text", "passage", "file"):
+    for table in ("document", "document_text", "passage"):
         assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
 
 
