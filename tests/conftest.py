@@ -110,3 +110,9 @@ def _starter(kind: str) -> Bundle:
 
 
 _PERSONS_HOME = os.environ.get("WHYMATCH_HOME")
+
+
+@pytest.fixture(autouse=True)
+def _settled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that a test has just written are read without a wait."""
+    monkeypatch.setattr("core.ingest.reading.SETTLE_SECONDS", 0.05)

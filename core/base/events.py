@@ -47,12 +47,18 @@ def ignore(event: Event) -> None:
 
 
 class Control:
-    """Cancel and pause for one piece of work, safe to call from another thread."""
+    """Cancel, pause and give way for one piece of work, safe to call from another thread.
+
+    Work that is asked to give way ends soon by itself, in good order, so that other work can begin. While it is
+    `interruptible` it does not wait for a good place to end: `check` raises `Cancelled` then.
+    """
 
     def __init__(self) -> None:
         self._cancel = threading.Event()
+        self._yield = threading.Event()
         self._run = threading.Event()
         self._run.set()
+        self.interruptible = False
 
     def cancel(self) -> None:
         self._cancel.set()
@@ -64,9 +70,17 @@ class Control:
     def resume(self) -> None:
         self._run.set()
 
+    def give_way(self) -> None:
+        self._yield.set()
+        self._run.set()
+
     @property
     def cancelled(self) -> bool:
         return self._cancel.is_set()
+
+    @property
+    def giving_way(self) -> bool:
+        return self._yield.is_set()
 
     @property
     def paused(self) -> bool:
@@ -75,7 +89,7 @@ class Control:
     def check(self) -> None:
         """Wait while paused; raise `Cancelled` when cancelled. Call between units of work."""
         self._run.wait()
-        if self._cancel.is_set():
+        if self._cancel.is_set() or (self.interruptible and self._yield.is_set()):
             raise Cancelled("cancelled")
 
 

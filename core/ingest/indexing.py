@@ -35,8 +35,8 @@ class Indexer:
         self._listener = listener
         self.writer = IndexWriter(library, db, encoder.id, encoder.dimension)
         self._known = self.writer.indexed()  # in the index or queued for it
-        self._waiting = deque(i for i, _ in passages.all_hashes(db) if i not in self._known)
-        self._known.update(self._waiting)
+        self._waiting: deque[int] = deque()
+        self.catch_up()
         self._ready: list[tuple[IndexPassage, np.ndarray]] = []
         self._urgent = False
         self._interval = _FIRST_COMMIT_SECONDS
@@ -64,13 +64,26 @@ class Indexer:
         waited = time.monotonic() - self._last_commit
         return bool(self._ready or self._waiting) and waited >= 2 * self._interval
 
-    def add_document(self, document_id: int, *, urgent: bool) -> None:
-        """Queue the document's new passages. `urgent` asks for a commit as soon as they are encoded."""
+    def catch_up(self) -> None:
+        """Queue all stored passages that are neither in the index nor queued."""
+        ids = (row[0] for row in self._db.execute("SELECT id FROM passage ORDER BY id"))
+        self._queue([i for i in ids if i not in self._known])
+
+    def add_document(self, document_id: int, *, urgent: bool, ahead: bool = False) -> None:
+        """Queue the document's new passages, `ahead` of those that wait.
+
+        `urgent` asks for a commit as soon as they are encoded.
+        """
         rows = self._db.execute("SELECT id FROM passage WHERE document_id = ? ORDER BY id", (document_id,)).fetchall()
-        fresh = [i for (i,) in rows if i not in self._known]
-        self._waiting.extend(fresh)
-        self._known.update(fresh)
+        self._queue([i for (i,) in rows if i not in self._known], ahead=ahead)
         self._urgent = self._urgent or urgent
+
+    def _queue(self, fresh: list[int], *, ahead: bool = False) -> None:
+        if ahead:
+            self._waiting.extendleft(reversed(fresh))
+        else:
+            self._waiting.extend(fresh)
+        self._known.update(fresh)
 
     def step(self) -> None:
         """Encode up to `ENCODE_AT_ONCE` waiting passages, and commit when it is time.
@@ -110,11 +123,13 @@ class Indexer:
 
     def flush(self) -> Generation:
         """Bring the encoded passages into the index and commit a generation."""
-        if self._ready:
-            rows, vectors = zip(*self._ready, strict=True)
+        living = passages.hashes(self._db, [row.id for row, _ in self._ready])
+        ready = [(row, vector) for row, vector in self._ready if row.id in living]  # the others were removed meanwhile
+        self._ready.clear()
+        if ready:
+            rows, vectors = zip(*ready, strict=True)
             self.writer.add(rows, np.stack(vectors))
             self.indexed += len(rows)
-            self._ready.clear()
         self._urgent = False
         return self.commit()
 
@@ -126,6 +141,10 @@ class Indexer:
         self._last_commit = time.monotonic()
         self._listener(Changed(generation.number, total, count))
         return generation
+
+    def merge_bytes(self) -> int:
+        """Room on the disk that merging may take at most, for the time of it: as much again as the vectors have."""
+        return passages.count(self._db) * self.encoder.dimension * 4
 
     def finish(self) -> Generation:
         """Merge small segments, commit, and clear away what no kept generation needs."""

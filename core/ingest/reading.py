@@ -11,21 +11,28 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
-from core.base.errors import Cancelled
 from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
+from core.ingest.hashing import content_hash, stamp
 from core.ingest.limits import Limits
 from core.ingest.sandbox import Sandbox
 from core.ingest.scan import FoundFile
 from core.ingest.sniff import sniff
+from core.ingest.strikes import Marker
+from core.store.copies import kind_of
+from core.store.living import QUARANTINE_STRIKES
 
 _AHEAD = 64  # documents waiting to be stored
 _TRIES = 3  # for a file that changes while it is read
-_SETTLE_SECONDS = 0.5
+SETTLE_SECONDS = 2.0  # a file changed so short a time ago may not be whole yet
+QUARANTINE_REASON = (
+    "Reading this file ended the reading process again and again. It is left alone until it changes or is tried again."
+)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -36,6 +43,8 @@ class Started:
     file: FoundFile
     hash: str
     unchanged: bool = False
+    keeps: bool = False  # nothing will come: what is stored of it stays
+    twin: bool = False  # nothing will come: another file of equal content is read already
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +54,42 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of the file last started. `steady` is False when it changed under the reader until the end."""
+    """The end of the file last started. `steady` is False when it changed under the reader until the end.
+
+    `dropped`: the file was not even started, since it was removed from the library meanwhile.
+    """
 
     seconds: float
     steady: bool = True
+    reason: str = ""
+    dropped: bool = False
 
 
 Item = Started | Read | Ended
 
 
-class ReadingThread:
-    """Iterate over what reading the files gives, in order. Close it (or leave the `with` block) to stop."""
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What reading a file needs beside the file. `wanted` is False for a file that was removed meanwhile.
 
-    def __init__(self, files: Sequence[FoundFile], limits: Limits, control: Control) -> None:
+    `limits.cache` names the folder under which each file has its own (see `cache_of`).
+    """
+
+    limits: Limits
+    marker: Marker | None = None
+    wanted: Callable[[FoundFile], bool] = lambda file: True
+    twins: frozenset[tuple[str, str]] = frozenset()  # content and kind of files that are read (core.store.copies)
+
+
+class ReadingThread:
+    """Iterate over what reading the files gives, in order. Close it (or leave the `with` block) to stop.
+
+    When `control` asks to give way it ends after the file at work.
+    """
+
+    def __init__(self, files: Sequence[FoundFile], around: Surroundings, control: Control) -> None:
         self._files = files
-        self._limits = limits
+        self._around = around
         self._control = control
         self._stop = Control()
         self._queue: queue.Queue[Item | BaseException | None] = queue.Queue(_AHEAD)
@@ -92,16 +122,25 @@ class ReadingThread:
 
     def _run(self) -> None:
         try:
-            with Sandbox(self._limits) as sandbox:
+            with Sandbox(self._around.limits) as sandbox:
                 for file in self._files:
                     self._stop.check()
                     self._control.check()
-                    for item in read_file(file, sandbox, self._limits, self._stop):
-                        self._put(item)
+                    if self._control.giving_way:
+                        break
+                    self._read(file, sandbox)
             self._put(None)
         except BaseException as error:
             if not self._stop.cancelled:
                 self._put(error)
+
+    def _read(self, file: FoundFile, sandbox: Sandbox) -> None:
+        if not self._around.wanted(file):
+            self._put(Ended(0.0, dropped=True))
+            return
+        around = self._around
+        for item in read_file(file, sandbox, around.limits, self._stop, around.marker, around.twins):
+            self._put(item)
 
     def _put(self, item: Item | BaseException | None) -> None:
         while True:
@@ -113,50 +152,118 @@ class ReadingThread:
                 continue
 
 
-def read_file(file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control) -> Iterator[Item]:
+def read_file(
+    file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control, marker: Marker | None = None,
+    twins: Collection[tuple[str, str]] = (),
+) -> Iterator[Item]:  # fmt: skip
     """Read one file. A single document is handed on only when the file stood still meanwhile."""
     begun = time.monotonic()
+    refused = _refused(file)
+    if refused is not None:
+        yield Started(file, "")
+        yield Read(refused)
+        yield Ended(time.monotonic() - begun)
+        return
     for _ in range(_TRIES):
         try:
-            before = _stamp(file)
-            file = replace(file, size=before[0], mtime_ns=before[1])
-            content_hash = "" if file.size > limits.file_bytes else _hash(file, control)
+            file, found = _identified(file, limits, control)
         except OSError as error:
             yield Started(file, "")
             yield Read(_unreadable(error))
             yield Ended(time.monotonic() - begun)
             return
-        if content_hash and content_hash == file.known_hash:
-            yield Started(file, content_hash, unchanged=True)
+        if found and found == file.known_hash:
+            yield Started(file, found, unchanged=True)
             yield Ended(time.monotonic() - begun)
             return
-        started, documents = False, []
-        for document in _documents(file, sandbox, limits, control):
+        if file.strikes >= QUARANTINE_STRIKES and _same_content(file, found):
+            yield Started(file, found)
+            yield Read(ReadDocument("", state=DocumentState.QUARANTINED, reason=QUARANTINE_REASON))
+            yield Ended(time.monotonic() - begun)
+            return
+        if (found, kind_of(file.text)) in twins:
+            yield Started(file, found, twin=True)
+            yield Ended(time.monotonic() - begun)
+            return
+        documents: list[ReadDocument] = []
+        started = False
+        for document in _documents(file, sandbox, _own(limits, file), control, marker):
             if document.external_id and not started:  # a collection is too large to hold: hand it on as it comes
-                yield Started(file, content_hash)
+                yield Started(file, found)
                 yield from (Read(before_it) for before_it in documents)
                 started = True
             if started:
                 yield Read(document)
             else:
                 documents.append(document)
-        steady = _steady(file, before)
+        steady = _steady(file)
         if started:
             yield Ended(time.monotonic() - begun, steady)
             return
         if steady:
-            yield Started(file, content_hash)
+            yield Started(file, found)
             yield from (Read(d) for d in documents)
             yield Ended(time.monotonic() - begun)
             return
-        _wait(control)
-    yield Started(file, "")
+    yield from _still_changing(file, begun)
+
+
+def _refused(file: FoundFile) -> ReadDocument | None:
+    """A file that must not be opened."""
+    if not file.online_only:
+        return None
+    reason = "Only a placeholder of this file is on this disk; its content is with a cloud service."
+    return ReadDocument("", state=DocumentState.ONLINE_ONLY, reason=reason)
+
+
+def _identified(file: FoundFile, limits: Limits, control: Control) -> tuple[FoundFile, str]:
+    """The file as it is once it has settled, and the hash of its content. Raises OSError, Cancelled."""
+    _settle(file, control)
+    before = stamp(file.path)
+    hashed = file.hash if before == (file.size, file.mtime_ns) else ""
+    file = replace(file, size=before[0], mtime_ns=before[1])
+    if file.size > limits.file_bytes:
+        return file, ""
+    return file, hashed or content_hash(file.path, control)
+
+
+def _settle(file: FoundFile, control: Control) -> None:
+    """Wait until the last change is a while ago: whoever writes the file may not be done."""
+    end = time.monotonic() + SETTLE_SECONDS
+    while time.monotonic() < end:
+        age = time.time() - file.path.stat().st_mtime_ns / 1e9
+        if not 0 <= age < SETTLE_SECONDS:
+            return
+        control.check()
+        time.sleep(min(0.1, SETTLE_SECONDS - age))
+
+
+def _same_content(file: FoundFile, found: str) -> bool:
+    """Whether the strikes are against this content; a hash that is not known came to no reading."""
+    return file.struck_hash in ("", found)
+
+
+def _still_changing(file: FoundFile, begun: float) -> Iterator[Item]:
     reason = "The file kept changing while it was read. It will be read again in the next scan."
-    yield Read(ReadDocument("", state=DocumentState.CHANGING, reason=reason))
-    yield Ended(time.monotonic() - begun)
+    yield Started(file, "", keeps=file.stored)
+    if not file.stored:
+        yield Read(ReadDocument("", state=DocumentState.CHANGING, reason=reason))
+    yield Ended(time.monotonic() - begun, steady=not file.stored, reason=reason if file.stored else "")
 
 
-def _documents(file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control) -> Iterator[ReadDocument]:
+def cache_of(folder: str, path: str) -> str:
+    """The folder, under `folder`, in which what was read from the pictures of the file at `path` is kept."""
+    return str(Path(folder) / hashlib.sha256(path.encode()).hexdigest()[:32]) if folder else ""
+
+
+def _own(limits: Limits, file: FoundFile) -> Limits:
+    """The limits of this file."""
+    return replace(limits, cache=cache_of(limits.cache, file.text))
+
+
+def _documents(
+    file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control, marker: Marker | None
+) -> Iterator[ReadDocument]:
     if file.size > limits.file_bytes:
         gigabytes = limits.file_bytes / (1 << 30)
         yield ReadDocument("", state=DocumentState.TOO_LARGE, reason=f"The file is larger than {gigabytes:.1f} GB.")
@@ -166,8 +273,14 @@ def _documents(file: FoundFile, sandbox: Sandbox, limits: Limits, control: Contr
     except OSError as error:
         yield _unreadable(error)
         return
-    for document in sandbox.read(str(file.path), media_type, control):
-        yield _storable(replace(document, media_type=document.media_type or media_type))
+    marker = marker or Marker(None)
+    marker.begin(file.text)
+    try:
+        for document in sandbox.read(str(file.path), media_type, control, limits=limits, still=marker.still):
+            yield _storable(replace(document, media_type=document.media_type or media_type))
+            marker.begin(file.text)  # the time that whoever stores it took is not the file's
+    finally:  # also when cancelled: only a death leaves its mark
+        marker.end()
 
 
 def _storable(document: ReadDocument) -> ReadDocument:
@@ -183,25 +296,11 @@ def _storable(document: ReadDocument) -> ReadDocument:
     return replace(document, **clean, blocks=blocks)
 
 
-def _stamp(file: FoundFile) -> tuple[int, int]:
-    status = file.path.stat()
-    return status.st_size, status.st_mtime_ns
-
-
-def _steady(file: FoundFile, before: tuple[int, int]) -> bool:
+def _steady(file: FoundFile) -> bool:
     try:
-        return _stamp(file) == before
+        return stamp(file.path) == (file.size, file.mtime_ns)
     except OSError:
         return False
-
-
-def _hash(file: FoundFile, control: Control) -> str:
-    digest = hashlib.sha256()
-    with file.path.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            control.check()
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _unreadable(error: OSError) -> ReadDocument:
@@ -210,11 +309,3 @@ def _unreadable(error: OSError) -> ReadDocument:
     if isinstance(error, PermissionError):
         return ReadDocument("", state=DocumentState.DENIED, reason="No permission to read this file.")
     return ReadDocument("", state=DocumentState.BROKEN, reason=f"The file could not be read: {error.strerror}.")
-
-
-def _wait(control: Control) -> None:
-    end = time.monotonic() + _SETTLE_SECONDS
-    while time.monotonic() < end:
-        if control.cancelled:
-            raise Cancelled("cancelled")
-        time.sleep(0.05)

@@ -25,7 +25,7 @@ from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
 from core.base.wire import from_plain, to_plain
 from core.ingest.budget import REST
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick, no_tick
 from core.worker.protocol import PARSE, Reply, Request, command, decode_reply, encode_request
 
 _LOOK_SECONDS = 0.1  # how often cancel is looked for
@@ -71,8 +71,14 @@ class Sandbox:
             self._child.kill()
             self._child = None
 
-    def read(self, path: str, media_type: str, control: Control | None = None) -> Iterator[ReadDocument]:
+    def read(
+        self, path: str, media_type: str, control: Control | None = None, *, limits: Limits | None = None,
+        still: Tick = no_tick,
+    ) -> Iterator[ReadDocument]:  # fmt: skip
         """The document(s) of a file; at least one. What goes wrong is told by its state and reason.
+
+        `limits` are those of this file, where they differ from the sandbox's own in what the child is told (its
+        cache, its password). `still` is called again and again while the file is at work.
 
         Raises:
             Cancelled: `control` was cancelled. The child is ended within a fraction of a second.
@@ -81,7 +87,7 @@ class Sandbox:
         control.check()
         finished = own = False
         try:
-            for document in self._exchange(path, media_type, control):
+            for document in self._exchange(path, media_type, control, limits or self._limits, still):
                 own = own or not document.external_id
                 yield document
             finished = True
@@ -92,15 +98,17 @@ class Sandbox:
             if not finished:  # also when the caller leaves early
                 self.close()
 
-    def _exchange(self, path: str, media_type: str, control: Control) -> Iterator[ReadDocument]:
+    def _exchange(
+        self, path: str, media_type: str, control: Control, own: Limits, still: Tick
+    ) -> Iterator[ReadDocument]:
         child = self._ready_child(control)
         self._requests += 1
-        limits = to_plain(replace(self._limits, spool=child.spool))
+        limits = to_plain(replace(own, spool=child.spool))
         arguments = {"path": str(Path(path).absolute()), "media_type": media_type, "limits": limits}
         child.send(Request(self._requests, "read", arguments))
         clock = _Clock(self._limits.seconds)
         while True:
-            reply = self._next_reply(child, control, clock)
+            reply = self._next_reply(child, control, clock, still)
             if reply.event == "partial":
                 yield from_plain(ReadDocument, reply.data)
                 clock = _Clock(self._limits.seconds)  # the caller's time is not the file's
@@ -111,9 +119,10 @@ class Sandbox:
                 self._recycle(child, int(reply.data["peak_bytes"]))
                 return
 
-    def _next_reply(self, child: _Child, control: Control, clock: _Clock) -> Reply:
+    def _next_reply(self, child: _Child, control: Control, clock: _Clock, still: Tick = no_tick) -> Reply:
         while True:
             line = child.receive(_LOOK_SECONDS)
+            still()
             if control.cancelled:
                 raise Cancelled("cancelled")
             if line is not None:

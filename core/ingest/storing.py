@@ -11,7 +11,7 @@ from core.base.types import ReadDocument
 from core.encode.encoder import Encoder, input_hash, input_text
 from core.ingest.chunk import cut
 from core.ingest.scan import FoundFile
-from core.store import copies, documents, passages
+from core.store import copies, documents, living, passages
 from core.store.database import transaction
 from core.store.passages import NewPassage
 from core.text import language
@@ -28,15 +28,18 @@ class Stored:
     replaced: bool
 
 
-def store_document(db: Database, encoder: Encoder, file_id: int, file: FoundFile, read: ReadDocument) -> Stored:
+def store_document(db: Database, encoder: Encoder, file_id: int, file: FoundFile, read: ReadDocument) -> Stored | None:
     """Store `read` with its passages in one transaction; an equal document stays untouched.
 
-    Where another document holds passages of equal content, it becomes a copy of that.
+    Where another document holds passages of equal content, it becomes a copy of that. None when the file was removed
+    from the library meanwhile: nothing is stored then.
     """
     code = read.language or language.detect(read.text[:_LANGUAGE_SAMPLE])
     rows = _new_passages(encoder, read, code)
     content = _content_hash(read, code, rows)
     with transaction(db):
+        if not living.has_file(db, file_id, file.text):
+            return None
         known = documents.find_document(db, file.text, read.external_id)
         if known is not None and known[1] == content:
             return Stored(known[0], 0, False)

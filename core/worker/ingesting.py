@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,11 @@ from core.worker.finding import REBUILT, encoder_for
 
 def ingest(
     library: Path, paths: Sequence[Path], *, retry: bool = False, control: Control, listener: Listener,
-    encoder: Encoder | None = None, limits: Limits | None = None,
+    encoder: Encoder | None = None, limits: Limits | None = None, battery: bool = False,
 ) -> IngestReport:  # fmt: skip
     """Add `paths` to the library (made if there is none), read what is new, index it, fit its concepts.
+
+    With `battery` it waits while the machine runs on its battery.
 
     Raises:
         PathMissing, NoPermission, LibraryLocked, LibraryTooNew, DiskFull, ModelMissing, Cancelled
@@ -47,23 +50,24 @@ def ingest(
         try:
             with database.known_errors(library):
                 job = jobs.start(db, "ingest", {"paths": [path_text(p) for p in paths], "retry": retry})
-                return _recorded(db, job, library, paths, retry, control, listener, encoder, limits)
+                with _recorded(db, job) as outcome:
+                    run = _open(library, db, encoder or encoder_for(library), control, listener, limits, battery)
+                    report = run.run(paths, retry=retry)
+                    report = replace(report, generation=_concepts(library, db, run.indexer, control, listener))
+                    outcome.update(to_plain(report))
+                return report
         finally:
             db.conn.close()
 
 
-def _recorded(
-    db: Database, job: int, library: Path, paths: Sequence[Path], retry: bool, control: Control, listener: Listener,
-    encoder: Encoder | None, limits: Limits | None,
-) -> IngestReport:  # fmt: skip
+@contextlib.contextmanager
+def _recorded(db: Database, job: int) -> Iterator[dict[str, Any]]:
+    """Record how the block ends; its outcome is what it puts into the dict."""
     outcome: dict[str, Any] = {}
     state = jobs.INTERRUPTED
     try:
-        run = _open(library, db, encoder or encoder_for(library), control, listener, limits)
-        report = run.run(paths, retry=retry)
-        report = replace(report, generation=fit_concepts(library, db, run.indexer, control, listener).number)
-        state, outcome = jobs.DONE, to_plain(report)
-        return report
+        yield outcome
+        state = jobs.DONE
     except Cancelled:
         state = jobs.CANCELLED
         raise
@@ -75,15 +79,30 @@ def _recorded(
 
 
 def _open(
-    library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, limits: Limits | None
-) -> Ingest:
+    library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, limits: Limits | None,
+    battery: bool,
+) -> Ingest:  # fmt: skip
     """Ready to run; an index that cannot be read is made again first, from the stored vectors and texts."""
     try:
-        return Ingest(library, db, encoder, control, listener, limits)
+        return Ingest(library, db, encoder, control, listener, limits, battery)
     except IndexDamaged:
         listener(Notice(REBUILT))
         rebuild(library, db, encoder, input_text, control=control, listener=listener)
-        return Ingest(library, db, encoder, control, listener, limits)
+        return Ingest(library, db, encoder, control, listener, limits, battery)
+
+
+def _concepts(library: Path, db: Database, indexer: Indexer, control: Control, listener: Listener) -> int:
+    """Fit the concepts if need be, and return the generation in use; other work that waits goes first."""
+    control.interruptible = True
+    try:
+        control.check()
+        return fit_concepts(library, db, indexer, control, listener).number
+    except Cancelled:
+        if control.cancelled:
+            raise
+        return indexer.commit().number
+    finally:
+        control.interruptible = False
 
 
 def fit_concepts(
@@ -122,16 +141,15 @@ def refit(library: Path, control: Control, listener: Listener) -> Generation:
 
 
 def delete(library: Path, path: Path) -> Receipt:
-    """Remove a file or folder from the library.
+    """Remove a file or folder from the library, also while a job is at work on it: that follows.
 
     Raises:
         NotALibrary, LibraryLocked, NotFound
     """
     database.require(library)
-    with database.lock(library, "delete"):
-        db = database.open_writer(library)
-        try:
-            with database.known_errors(library):
-                return remove(db, path)
-        finally:
-            db.conn.close()
+    db = database.open_writer(library)
+    try:
+        with database.known_errors(library):
+            return remove(db, path)
+    finally:
+        db.conn.close()

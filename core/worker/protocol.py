@@ -1,7 +1,8 @@
 """The lines that a child and its parent speak: one JSON object a line, UTF-8, on a private descriptor.
 
-Parent to child, `Request`: `{"id": 7, "op": "search", "args": {...}}`. The operations `cancel`, `pause` and
-`resume` carry the id of the request they mean. A child ends when its standard input closes.
+Parent to child, `Request`: `{"id": 7, "op": "search", "args": {...}}`. The operations `cancel`, `pause`, `resume`
+and `give_way` (end soon, in good order) carry the id of the request they mean. A child ends when its standard input
+closes.
 
 Child to parent, `Reply`: `{"id": 7, "event": ..., "data": ...}` with the events
 
@@ -24,7 +25,8 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
 - `view`: `page {document_id, number, scale, spans: [[start, end], ...]}` (offsets in the document's text) ->
   `{number, pages, width, height, image: base64 PNG, rects: [[left, top, right, bottom], ...]}` in pixels;
   only for PDF documents. `sizes {document_id}` -> `{pages: [[width, height], ...]}` in points.
-- `job`: `ingest {paths: [...], retry: bool}` -> `IngestReport`; an empty `paths` scans all roots again.
+- `job`: `ingest {paths: [...], retry: bool, battery: bool}` -> `IngestReport`; an empty `paths` scans all roots
+  again, `battery` pauses while the machine runs on its battery.
   `remove {path}` -> `{documents, passages}`; `demo {}` adds the sample library, -> `IngestReport`.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`
   (spoken by the ingest job only).
@@ -41,6 +43,7 @@ from typing import IO, Any
 
 SEARCH, ANSWER, VIEW, JOB, PARSE = "search", "answer", "view", "job", "parse"
 ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE)
+CONTROLS = frozenset({"cancel", "pause", "resume", "give_way"})  # methods of `core.base.events.Control`
 LAST_EVENTS = frozenset({"result", "error", "bug", "cancelled"})
 
 

@@ -14,7 +14,7 @@ from core.base.errors import Cancelled, KnownError
 from core.base.events import Changed, Control, Event, Notice, Progress
 from core.base.wire import to_plain
 from core.store.database import explained
-from core.worker.protocol import Reply, Request, decode_request, encode_reply, read_lines
+from core.worker.protocol import CONTROLS, Reply, Request, decode_request, encode_reply, read_lines
 
 _GRACE_SECONDS = 5.0  # for the request at work when the parent has gone
 _EVENTS = {Progress: "progress", Changed: "changed", Notice: "notice"}
@@ -110,7 +110,7 @@ class Server:
                 request = decode_request(line)
             except ValueError:
                 continue
-            if request.op in ("cancel", "pause", "resume"):
+            if request.op in CONTROLS:
                 call = self._calls.get(request.id)
                 if call is not None:
                     getattr(call.control, request.op)()

@@ -50,6 +50,9 @@ class IngestReport:
     seconds: float
     encoded: int = 0  # passages that went through the encoder (the rest were known)
     generation: int = 0
+    moved: int = 0  # files found at another place, by their content
+    away: tuple[str, ...] = ()  # folders that are not there just now; their documents stay
+    gave_way: bool = False  # ended early, for other work; what is left is done by the next run
 
 
 @dataclass(frozen=True, slots=True)

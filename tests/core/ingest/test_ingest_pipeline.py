@@ -141,15 +141,15 @@ def test_a_root_that_is_away_keeps_its_documents(box, folder):
 def test_bad_files_end_in_a_named_state_and_stop_nothing(box, folder):
     (folder / "empty.txt").write_bytes(b"")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\n" + os.urandom(3000))
-    (folder / "picture.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + os.urandom(500))
+    (folder / "program.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
     (folder / "link.txt").symlink_to("/nowhere/at/all")
     (folder / "loop").symlink_to(folder)
     report = box.run(folder)
     states = box.states()
     assert states["empty.txt"] is DocumentState.EMPTY
     assert states["broken.pdf"] is DocumentState.BROKEN
-    assert states["picture.txt"] is DocumentState.UNSUPPORTED
-    assert {Path(f.path).name for f in report.failed} == {"empty.txt", "broken.pdf", "picture.txt"}
+    assert states["program.txt"] is DocumentState.UNSUPPORTED
+    assert {Path(f.path).name for f in report.failed} == {"empty.txt", "broken.pdf", "program.txt"}
     assert all(f.reason for f in report.failed)
     assert report.documents == 13
     again = box.run()

@@ -1,0 +1,149 @@
+"""Files that were renamed or moved, recognised by their content, so that nothing is read or encoded again.
+
+Only files whose size equals that of a file that left its place are hashed. A file left its place when nothing
+lies there any more, or when something else was moved there (two files may have changed places). A file whose
+content was replaced by something unknown was edited: it stays itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from core.base.events import Control
+from core.ingest.hashing import content_hash, stamp
+from core.ingest.scan import FoundFile, ScanResult
+from core.store.documents import FileRow
+from core.store.living import Move
+
+
+@dataclass(slots=True)
+class Moves:
+    """`old` are the paths left, in the order of `moved`."""
+
+    moved: list[Move] = field(default_factory=list)
+    old: list[str] = field(default_factory=list)
+    displaced: list[FileRow] = field(default_factory=list)  # another file was moved to their place: they are gone
+
+
+def find_moves(found: ScanResult, control: Control, looked: Callable[[int], None]) -> Moves:
+    """Take moved files out of `found.read` and `found.gone`. `looked` is told how many files were hashed so far.
+
+    Files that must be read in another way under their new name stay in `found.read`, with the id they have.
+
+    Raises:
+        Cancelled
+    """
+    gone = {row.id: row for row in found.gone if row.complete and row.hash}
+    changed = {i: row for i, row in found.changed.items() if row.complete and row.hash}
+    if not gone and len(changed) < 2:
+        return Moves()
+    found.read[:] = _hashed(found.read, gone.values(), changed.values(), control, looked)
+    targets = [f for f in found.read if f.hash]
+    taken = _taken(targets, gone, changed)
+    sources = _by_hash([*gone.values(), *(changed[i] for i in taken)])
+    return _assign(found, targets, taken, sources)
+
+
+def _hashed(
+    files: list[FoundFile], gone: Iterable[FileRow], changed: Iterable[FileRow], control: Control,
+    looked: Callable[[int], None],
+) -> list[FoundFile]:  # fmt: skip
+    """The files, with the hash of those that may be one of the rows by their size."""
+    sizes: dict[int, set[int]] = defaultdict(set)
+    for row in (*gone, *changed):
+        sizes[row.size].add(row.id)
+    result, count = [], 0
+    for file in files:
+        others = sizes.get(file.size, set()) - {file.file_id}
+        if others and not file.online_only:
+            file = _with_hash(file, control)
+            count += 1
+            looked(count)
+        result.append(file)
+    return result
+
+
+def _with_hash(file: FoundFile, control: Control) -> FoundFile:
+    try:
+        before = stamp(file.path)
+        found = content_hash(file.path, control)
+        steady = before == stamp(file.path) == (file.size, file.mtime_ns)
+    except OSError:  # reading it will say why
+        return file
+    return replace(file, hash=found) if steady else file
+
+
+def _taken(targets: list[FoundFile], gone: dict[int, FileRow], changed: dict[int, FileRow]) -> set[int]:
+    """Ids of changed files whose place another known file took: the largest set that explains itself."""
+    wanted = {f.file_id: f.hash for f in targets if f.file_id in changed and f.hash != changed[f.file_id].hash}
+    taken = {i for i in wanted if i is not None}
+    while True:
+        sources: dict[str, int] = defaultdict(int)
+        for row in (*gone.values(), *(changed[i] for i in taken)):
+            sources[row.hash] += 1
+        left = {i for i in taken if sources[wanted[i]] > 0}
+        if left == taken:
+            return taken
+        taken = left
+
+
+def _by_hash(rows: Iterable[FileRow]) -> dict[str, list[FileRow]]:
+    found: dict[str, list[FileRow]] = defaultdict(list)
+    for row in rows:
+        found[row.hash].append(row)
+    return found
+
+
+def _assign(found: ScanResult, targets: list[FoundFile], taken: set[int], sources: dict[str, list[FileRow]]) -> Moves:
+    moves = Moves()
+    done: set[str] = set()
+    used: set[int] = set()
+    again: dict[str, FoundFile] = {}
+    for target in sorted(targets, key=lambda f: f.text):
+        if target.file_id is not None and target.file_id not in taken:
+            continue
+        row = _nearest(target.text, sources.get(target.hash, []))
+        if row is None:
+            continue
+        sources[target.hash].remove(row)
+        used.add(row.id)
+        done.add(target.text)
+        moves.moved.append(Move(row.id, target.text, target.root_id, target.size, target.mtime_ns))
+        moves.old.append(row.path)
+        if not _same_kind(row.path, target.text):
+            again[target.text] = replace(target, file_id=row.id, known_hash="", stored=row.state.has_text)
+    occupied = {m.path for m in moves.moved}
+    moves.displaced = [found.changed[i] for i in taken if i not in used and found.changed[i].path in occupied]
+    found.gone[:] = [row for row in found.gone if row.id not in used]
+    homeless = used & set(found.changed)
+    found.read[:] = [
+        again.get(f.text) or (replace(f, file_id=None, known_hash="") if f.file_id in homeless else f)
+        for f in found.read if f.text not in done or f.text in again
+    ]  # fmt: skip
+    return moves
+
+
+def _nearest(path: str, rows: list[FileRow]) -> FileRow | None:
+    """Among files of equal content the one whose path has most in common, from its end."""
+
+    def common(row: FileRow) -> tuple[int, str]:
+        count = 0
+        for left, right in zip(reversed(PurePath(row.path).parts), reversed(PurePath(path).parts), strict=False):
+            if left != right:
+                break
+            count += 1
+        return -count, row.path
+
+    others = [row for row in rows if row.path != path]
+    return min(others, key=common, default=None)
+
+
+def _same_kind(old: str, new: str) -> bool:
+    """Whether the reader is the same under both names, as far as it goes by the name."""
+    before, after = PurePath(old), PurePath(new)
+    if before.name == after.name:
+        return True
+    return before.suffix.lower() == after.suffix.lower() != ""
