@@ -77,6 +77,7 @@ FORMATS = (
     Format(sniff.WEBP, "webp", "image"),
     Format(sniff.BMP, "bmp", "image"),
     Format(sniff.JP2, "jp2", "image"),
+    Format(sniff.ENCRYPTED_OFFICE, "office", "office_locked"),
 )
 SHORT_NAMES = {known.media_type: known.short_name for known in FORMATS}
 _MODULES = {known.media_type: known.module for known in FORMATS}
@@ -139,8 +140,6 @@ def _refuse(path: Path, media_type: str, limits: Limits) -> ReadDocument | None:
     size = path.stat().st_size
     if media_type == sniff.EMPTY or size == 0:
         return failure(DocumentState.EMPTY, "The file is empty: it has no bytes.")
-    if media_type == sniff.ENCRYPTED_OFFICE:
-        return failure(DocumentState.LOCKED, "The document needs a password.")
     if media_type not in _MODULES:
         return failure(DocumentState.UNSUPPORTED, f"This seems to be {sniff.describe(media_type)}, which is not read.")
     if size > limits.file_bytes:
