@@ -261,19 +261,27 @@ def evaluate(
 def doctor(
     library: LibraryOption,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    purge: Annotated[bool, typer.Option("--purge", help="Leave no byte of what was deleted.")] = False,
     json: Json = False,
 ) -> None:
-    """Check that a library is whole."""
+    """Check that a library is whole; ends with 1 while it is not."""
+    from core.cli.present import show_findings, show_purged
     from core.worker.doctor import examine
+    from core.worker.purge import purge as run
 
+    purged = None
+    if purge:
+        with progress() as line:
+            purged = run(library, control=line.control, listener=line)
     findings = examine(library, repair=repair)
     ok = all(f.severity == "ok" or f.repaired for f in findings)
     if json:
-        print_json({"ok": ok, "findings": findings})
-        return
-    for finding in findings:
-        mended = " (repaired)" if finding.repaired else ""
-        out.print(f"{finding.severity:8}{finding.check}: {finding.detail}{mended}", markup=False)
+        print_json({"ok": ok, "findings": findings, "purged": purged})
+    else:
+        show_purged(purged)
+        show_findings(findings)
+    if any(f.severity == "error" and not f.repaired for f in findings):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from core.base.types import Answer, AnswerMode, Citation, Explanation, Hit, SearchResult, Support
+from core.base.types import Answer, AnswerMode, Citation, Explanation, Finding, Hit, SearchResult, Support
 from core.cli.output import out
 from core.evaluate.run import Evaluation
+
+if TYPE_CHECKING:
+    from core.worker.purge import Purged
 
 _MODES = {
     AnswerMode.GENERATED: "Written by the local model, checked against your documents",
@@ -50,6 +54,20 @@ def show_hits(result: SearchResult) -> None:
     if not result.hits:
         hidden = f" {result.filtered_out} were left out by the filters." if result.filtered_out else ""
         out.print("Nothing was found." + hidden)
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        mended = " (repaired)" if finding.repaired else ""
+        out.print(f"{finding.severity:8}{finding.check}: {finding.detail}{mended}", markup=False)
+
+
+def show_purged(purged: Purged | None) -> None:
+    if purged is None:
+        return
+    out.print(f"Purged: {purged.bytes_before:,} bytes before, {purged.bytes_after:,} after.")
+    changed = f"{purged.conversations} conversations changed" if purged.conversations else "conversations untouched"
+    out.print(f"{purged.segments} parts of the index written anew, concepts {purged.concepts}, {changed}.")
 
 
 def show_explanation(found: Explanation) -> None:

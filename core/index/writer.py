@@ -105,6 +105,24 @@ class IndexWriter:
             made = self._builder.merge(self._folder(), self._segments[part], living, control)
             self._segments[part] = [] if made is None else [made]
 
+    def compact(self, control: Control | None = None) -> int:
+        """Write each segment anew that lists a deleted passage. Takes effect by `commit`. Returns how many.
+
+        Raises:
+            Cancelled
+        """
+        living = rows.passages_in_order(self._db)
+        kept: list[SegmentFile] = []
+        count = 0
+        for file in self._segments:
+            made: SegmentFile | None = file
+            if not np.isin(self._builder.row(file).passage_ids, living).all():
+                made = self._builder.merge(self._folder(), [file], living, control or Control())
+                count += 1
+            kept += [made] if made is not None else []
+        self._segments = kept
+        return count
+
     def collect_garbage(self, keep: int = 3) -> None:
         """Remove all but the last `keep` generations (the current one always stays) and what only they used."""
         current = generation.current_number(self._library)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,3 +52,21 @@ def interrupted(db: Database) -> JobRow | None:
     """The newest job, if it was cut off: the one to resume."""
     newest = recent(db, 1)
     return newest[0] if newest and newest[0].state in (RUNNING, INTERRUPTED) else None
+
+
+def forget_paths(db: Database, known: Callable[[str], bool]) -> None:
+    """Take the paths that are not `known`, and messages that may name one, out of the records of jobs."""
+    rows = db.execute("SELECT id, arguments, outcome FROM job").fetchall()
+    for job_id, arguments, outcome in rows:
+        given, told = json.loads(arguments), json.loads(outcome)
+        if "paths" in given:
+            given["paths"] = [path for path in given["paths"] if known(path)]
+        told.pop("message", None)
+        for name in ("failed", "away"):
+            if name in told:
+                told[name] = [one for one in told[name] if known(_path_of(one))]
+        db.execute("UPDATE job SET arguments = ?, outcome = ? WHERE id = ?", (*map(json.dumps, (given, told)), job_id))
+
+
+def _path_of(entry: str | dict[str, str]) -> str:
+    return entry["path"] if isinstance(entry, dict) else entry

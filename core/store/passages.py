@@ -116,6 +116,12 @@ def count(db: Database) -> int:
     return int(db.execute("SELECT count(*) FROM passage").fetchone()[0])
 
 
+def last_id(db: Database) -> int:
+    """The highest id that a passage ever had."""
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passage'").fetchone()
+    return int(row[0]) if row else 0
+
+
 def all_hashes(db: Database) -> list[tuple[int, str]]:
     """(passage id, hash) of every passage, in the order of their ids."""
     return [(int(i), str(h)) for i, h in db.execute("SELECT id, hash FROM passage ORDER BY id").fetchall()]

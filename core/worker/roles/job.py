@@ -30,6 +30,10 @@ class JobRole:
                 paths = [SAMPLE]
             case "remove":
                 return ingesting.delete(self._library, text_path(args["path"]))
+            case "purge":
+                from core.worker.purge import purge
+
+                return purge(self._library, control=call.control, listener=call.listen)
             case op:
                 raise ValueError(f"job has no operation {op!r}")
         retry = bool(args.get("retry", False))
