@@ -81,11 +81,32 @@ def report(
 
 
 @app.command()
-def text(path: Annotated[Path, typer.Argument(help="The file to read.")], json: Json = False) -> None:
+def unlock(
+    path: Annotated[Path, typer.Argument(help="A locked file of the library.")],
+    library: LibraryOption,
+    remember: Annotated[bool, typer.Option("--remember", help="Keep the password in the system's keyring.")] = False,
+    json: Json = False,
+) -> None:
+    """Read a locked file with its password, which is asked for, or is a line of standard input."""
+    from core.cli.unlocking import unlock as run
+
+    report = run(library, path, remember=remember)
+    print_json(report) if json else out.print(f"{path} is unlocked.", markup=False)
+
+
+@app.command()
+def text(
+    path: Annotated[Path, typer.Argument(help="The file to read.")],
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="A line of standard input is the file's password.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Read one file and print its text; no library is needed."""
     from core.cli.reading import read_one
+    from core.cli.unlocking import read_password
 
-    found = read_one(path)
+    found = read_one(path, read_password() if password_stdin else "")
     if json:
         print_json(found)
         return

@@ -16,8 +16,8 @@ from core.ingest.sandbox import Sandbox
 from core.ingest.scan import FoundFile
 
 
-def read_one(path: Path) -> dict[str, Any]:
-    """Text, pages, title, reader, warnings, state and reason of the file at `path`.
+def read_one(path: Path, password: str = "") -> dict[str, Any]:
+    """Text, pages, title, reader, warnings, state and reason of the file at `path`, opened with `password` if need be.
 
     The documents of a collection are joined by blank lines.
 
@@ -31,7 +31,7 @@ def read_one(path: Path) -> dict[str, Any]:
     if not stat.S_ISREG(status.st_mode):
         raise PathMissing(f"{path_text(path)} is not a file.", "Check the path.")
     file = FoundFile(path.resolve(), path_text(path.resolve()), 0, status.st_size, status.st_mtime_ns)
-    limits = Limits()
+    limits = Limits(password=password)
     with Sandbox(limits) as sandbox:
         found = [item.document for item in read_file(file, sandbox, limits, Control()) if isinstance(item, Read)]
     first = found[0] if found else ReadDocument("")

@@ -96,6 +96,7 @@ class Passwords:
         self._given = dict(given or {})
         self._keep = keep
         self._silent = False
+        self.lost = False  # one that was to be remembered could not be
 
     def read(
         self, path: str, content_hash: str, limits: Limits, read: Callable[[Limits], Iterator[ReadDocument]]
@@ -110,8 +111,8 @@ class Passwords:
         if first is None:
             return
         if not _is_locked(first):
-            if given and self._keep:
-                remember(content_hash, given)
+            if given and self._keep and not remember(content_hash, given):
+                self.lost = True
             yield first
             yield from documents
             return

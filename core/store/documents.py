@@ -125,6 +125,15 @@ def touch_file(db: Database, file_id: int, size: int, mtime_ns: int) -> None:
     db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, file_id))
 
 
+def read_again(db: Database, path: str) -> bool:
+    """Let the next scan read this file whatever is known of it. False when the library does not have it."""
+    return bool(db.execute("UPDATE file SET complete = 0 WHERE path = ?", (path,)).rowcount)
+
+
+def has_path(db: Database, path: str) -> bool:
+    return db.execute("SELECT 1 FROM file WHERE path = ?", (path,)).fetchone() is not None
+
+
 def find_document(db: Database, path: str, external_id: str) -> tuple[int, str] | None:
     """Id and content hash of a stored document."""
     row = db.execute("SELECT id, hash FROM document WHERE path = ? AND external_id = ?", (path, external_id)).fetchone()

@@ -22,11 +22,13 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `explain {query: Query, passage_id}` -> `Explanation`.
 - `answer`: `ask {question, history: [Turn], result: SearchResult, mode: "auto"|"extractive"}` ->
   partials, then `Answer`.
-- `view`: `page {document_id, number, scale, spans: [[start, end], ...]}` (offsets in the document's text) ->
+- `view`: `page {document_id, number, scale, spans: [[start, end], ...], password: text or none}` (offsets in the
+  document's text; without a password the remembered one is taken) ->
   `{number, pages, width, height, image: base64 PNG, rects: [[left, top, right, bottom], ...]}` in pixels;
   only for PDF documents. `sizes {document_id}` -> `{pages: [[width, height], ...]}` in points.
-- `job`: `ingest {paths: [...], retry: bool, battery: bool}` -> `IngestReport`; an empty `paths` scans all roots
-  again, `battery` pauses while the machine runs on its battery.
+- `job`: `ingest {paths: [...], retry: bool, battery: bool, passwords: {path: password}, remember: bool}` ->
+  `IngestReport`; an empty `paths` scans all roots again, `battery` pauses while the machine runs on its battery,
+  `passwords` open locked files (which are read again) and are kept in the system's keyring when `remember` is set.
   `remove {path}` -> `{documents, passages}`; `demo {}` adds the sample library, -> `IngestReport`.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`
   (spoken by the ingest job only).

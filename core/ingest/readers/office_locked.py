@@ -1,4 +1,4 @@
-"""Encrypted Office files (DOCX, XLSX, PPTX): decrypted into the spool folder by msoffcrypto, then read as what they are.
+"""Encrypted Office files (DOCX, XLSX, PPTX): decrypted into the spool folder, then read as what they are.
 
 The format is [MS-OFFCRYPTO], sections 2.3.4 (ECMA-376).
 """

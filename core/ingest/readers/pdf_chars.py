@@ -69,6 +69,17 @@ def open_pdf(path: str | Path, password: str = "") -> Iterator[pdfium.PdfDocumen
             document.close()
 
 
+def is_locked(path: str | Path) -> bool:
+    """Whether the file needs a password. Raises OSError."""
+    try:
+        with open_pdf(path):
+            return False
+    except NeedsPassword:
+        return True
+    except CannotOpen:
+        return False
+
+
 def _open(file: IO[bytes], password: str) -> pdfium.PdfDocument:
     """PDFium tries the one password it is given; many files open without one."""
     try:

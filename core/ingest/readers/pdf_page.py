@@ -21,14 +21,16 @@ _MOST_PIXELS = 40_000_000  # a page of a hostile size is shown smaller
 Rect = tuple[float, float, float, float]
 
 
-def page_rects(path: str | Path, page_number: int, scale: float, spans: Sequence[tuple[int, int]]) -> list[Rect]:
+def page_rects(
+    path: str | Path, page_number: int, scale: float, spans: Sequence[tuple[int, int]], password: str = ""
+) -> list[Rect]:
     """Rectangles (left, top, right, bottom) in pixels of `render` at `scale`, one for each line of each span.
 
     `spans` count in the page's text as the reader gave it: offsets in the document less the page's start.
     Pages that only the second reader can open have no rectangles.
     """
     try:
-        with open_pdf(path) as document:
+        with open_pdf(path, password) as document:
             found = Pages(document, _known_edges(*_version(path))).layout(page_number - 1)
             factor = _factor((found.chars.width, found.chars.height), scale)
     except (CannotOpen, NeedsPassword):
@@ -64,14 +66,14 @@ def _boxes(found: PageLayout, start: int, end: int) -> Iterator[np.ndarray]:
         yield np.concatenate([on_line[:, :2].min(axis=0), on_line[:, 2:].max(axis=0)])
 
 
-def render(path: str | Path, page_number: int, scale: float) -> tuple[bytes, int, int]:
+def render(path: str | Path, page_number: int, scale: float, password: str = "") -> tuple[bytes, int, int]:
     """The page as PNG with its width and height in pixels; `scale` 1 is 72 dots an inch.
 
     Raises:
         KnownError: the page cannot be shown.
     """
     try:
-        with open_pdf(path) as document:
+        with open_pdf(path, password) as document:
             page = load_page(document, page_number - 1)
             try:
                 bitmap = page.render(scale=_factor(page.get_size(), scale), rev_byteorder=True)
@@ -79,7 +81,8 @@ def render(path: str | Path, page_number: int, scale: float) -> tuple[bytes, int
                 page.close()
             return png(bitmap.to_numpy()[..., :3]), bitmap.width, bitmap.height
     except (CannotOpen, NeedsPassword, OSError) as error:
-        raise KnownError(f"Page {page_number} cannot be shown.", "Open the file in another program.") from error
+        advice = "Unlock it with its password." if isinstance(error, NeedsPassword) else "Open it in another program."
+        raise KnownError(f"Page {page_number} cannot be shown.", advice) from None
 
 
 def png(pixels: np.ndarray) -> bytes:

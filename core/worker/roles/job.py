@@ -36,8 +36,10 @@ class JobRole:
                 return purge(self._library, control=call.control, listener=call.listen)
             case op:
                 raise ValueError(f"job has no operation {op!r}")
-        retry = bool(args.get("retry", False))
-        return ingesting.ingest(self._library, paths, retry=retry, control=call.control, listener=call.listen)
+        return ingesting.ingest(
+            self._library, paths, retry=bool(args.get("retry", False)), passwords=args.get("passwords") or {},
+            remember=bool(args.get("remember", False)), control=call.control, listener=call.listen,
+        )  # fmt: skip
 
     def close(self) -> None:
         pass

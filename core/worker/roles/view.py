@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from core.base.errors import PathMissing
+from core.base.events import Control
 from core.base.files import text_path
 from core.base.types import Document
+from core.ingest import passwords
+from core.ingest.hashing import content_hash
 from core.ingest.readers import pdf_page
+from core.ingest.readers.pdf_chars import is_locked
 from core.library import Library
 from core.worker.server import Call
 
@@ -20,6 +24,7 @@ class ViewRole:
     def __init__(self, library: Path) -> None:
         self._folder = library
         self._library: Library | None = None
+        self._passwords: dict[tuple[Path, int, int], str] = {}
 
     def open(self) -> dict[str, Any]:
         self._library = Library.open(self._folder)
@@ -48,7 +53,8 @@ class ViewRole:
         scale = min(float(args.get("scale", 1.0)), _LARGEST_SCALE)
         pages = self._library.document_pages(document.id)
         page = next((p for p in pages if p.number == number), None)
-        picture, width, height = pdf_page.render(path, number, scale)
+        password = str(args.get("password") or "") or self._password(path)
+        picture, width, height = pdf_page.render(path, number, scale, password)
         rects: list[list[float]] = []
         if page is not None:
             spans = [
@@ -56,11 +62,20 @@ class ViewRole:
                 for start, end in args.get("spans", ())
                 if start < page.end and end > page.start
             ]
-            rects = [list(r) for r in pdf_page.page_rects(path, number, scale, spans)] if spans else []
+            rects = [list(r) for r in pdf_page.page_rects(path, number, scale, spans, password)] if spans else []
         return {
             "number": number, "pages": len(pages), "width": width, "height": height,
             "image": base64.b64encode(picture).decode(), "rects": rects,
         }  # fmt: skip
+
+    def _password(self, path: Path) -> str:
+        """The remembered password of a locked file; looked for once for each version of it."""
+        status = path.stat()
+        version = (path, status.st_mtime_ns, status.st_size)
+        if version not in self._passwords:
+            locked = is_locked(path)
+            self._passwords[version] = passwords.known(content_hash(path, Control())) if locked else ""
+        return self._passwords[version]
 
     def close(self) -> None:
         if self._library is not None:
