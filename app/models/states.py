@@ -27,7 +27,7 @@ WORDS: dict[S, StateWords] = {
     S.UNSUPPORTED: StateWords(
         "Not supported",
         "neutral",
-        "Whymatch reads documents, tables, slides, mail, books, pictures, archives and text.",
+        "Whymatch reads documents, tables, slides, mail, books, pictures and archives.",
     ),
     S.TOO_LARGE: StateWords("Too large", "warning", "Split it into smaller files."),
     S.TIMED_OUT: StateWords("Took too long", "danger", "Try again when the computer has less to do."),
