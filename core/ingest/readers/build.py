@@ -32,7 +32,7 @@ class TextBuilder:
     """Collects blocks and pages of one document.
 
     `full` turns true when the limit is reached; what is added from then on is dropped and the document is
-    marked as truncated.
+    marked as truncated. `place` is that of all blocks added without one of their own.
     """
 
     def __init__(self, limit: int) -> None:
@@ -44,6 +44,7 @@ class TextBuilder:
         self._page: Page | None = None
         self._headings: list[tuple[int, str]] = []
         self._truncated = False
+        self.place = ""
 
     @property
     def full(self) -> bool:
@@ -106,7 +107,7 @@ class TextBuilder:
         if self._length > start:
             path = tuple(heading for _, heading in self._headings)
             page = self._page.number if self._page else None
-            self._blocks.append(Block(kind, start, self._length, page, path, boxes, level, place))
+            self._blocks.append(Block(kind, start, self._length, page, path, boxes, level, place or self.place))
 
     def _append(self, text: str) -> None:
         room = self._limit - self._length

@@ -1,10 +1,12 @@
-"""Bytes to text: byte-order mark, then UTF-8, then what the file declares, then what its bytes look like."""
+"""Bytes to text: byte-order mark, then UTF-8, then the encoding that its bytes look like; what is declared helps."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from dataclasses import dataclass
+
+from core.ingest.readers.charset_guess import guess, guess_ebcdic
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -21,6 +23,11 @@ _ESCAPES = (
     (b"\x1b(J", "iso2022_jp_2"),
 )
 _SAMPLE = 64 << 10
+# EBCDIC: letters, digits, space, line ends, full stop, comma, hyphen
+_EBCDIC_USUAL = (
+    *range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), *range(0xC1, 0xCA), *range(0xD1, 0xDA),
+    *range(0xE2, 0xEA), *range(0xF0, 0xFA), 0x40, 0x15, 0x25, 0x0D, 0x4B, 0x6B, 0x60,
+)  # fmt: skip
 _TAGS = re.compile(rb"<[^>]{0,2000}>")
 # what web pages declare and what browsers then take
 _WEB_NAMES = {
@@ -46,22 +53,27 @@ class Decoded:
 
 
 def decode(data: bytes, declared: str = "") -> Decoded:
-    """The text of `data`. `declared` is the charset a page or header names; it is believed when it fits."""
+    """The text of `data`. `declared` is the charset a page or header names; it is believed unless another fits better."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _replaced(data, encoding)
     wide = wide_encoding(data[:_SAMPLE])
     if wide:
         return _replaced(data, wide)
+    if is_ebcdic(data[:_SAMPLE]):
+        return _replaced(data, guess_ebcdic(data))
     # ISO-2022 is plain ASCII to a UTF-8 decoder: its escapes have to be looked for first
     shifted = next((encoding for escape, encoding in _ESCAPES if escape in data[:_SAMPLE]), "")
-    for encoding in (shifted, "utf-8", _known(declared)):
+    for encoding in (shifted, "utf-8"):
         text = _strict(data, encoding)
         if text is not None:
             return Decoded(text, encoding)
+    if shifted and max(data[:_SAMPLE]).to_bytes() < b"\x80":
+        return _replaced(data, shifted)
     if _mostly_utf8(data):
         return _replaced(data, "utf-8")
-    return _replaced(data, _guess(data) or _known(declared) or "cp1252")
+    declared = _known(declared)
+    return _replaced(data, guess(_TAGS.sub(b" ", data[: _SAMPLE * 16]), declared) or declared or "cp1252")
 
 
 def _strict(data: bytes, encoding: str) -> str | None:
@@ -95,7 +107,19 @@ def wide_encoding(sample: bytes) -> str:
     even, odd = (zeros[0] + zeros[2]) / 2, (zeros[1] + zeros[3]) / 2
     if odd > 0.4 and even < 0.05:
         return "utf-16-le"
-    return "utf-16-be" if even > 0.4 and odd < 0.05 else ""
+    if even > 0.4 and odd < 0.05:
+        return "utf-16-be"
+    return _wide_foreign(sample, even, odd)
+
+
+def _wide_foreign(sample: bytes, even: float, odd: float) -> str:
+    """UTF-16 of another alphabet: its spaces and line ends have a zero byte, always on the same side."""
+    if max(even, odd) < 0.01 or min(even, odd) > 0.05 * max(even, odd):
+        return ""
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    text = _strict(sample[: len(sample) // 2 * 2], encoding) or _strict(sample[: len(sample) // 2 * 2 - 2], encoding)
+    usual = sum(c.isalnum() or c.isspace() or c in ".,;:!?-、。，" for c in text or "")
+    return encoding if text and usual > 0.9 * len(text) else ""
 
 
 def _mostly_utf8(data: bytes) -> bool:
@@ -105,11 +129,8 @@ def _mostly_utf8(data: bytes) -> bool:
     return good > 20 * text.count("\ufffd")
 
 
-def _guess(data: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    sample = _TAGS.sub(b" ", data[: _SAMPLE * 4])
-    if len(sample) > _SAMPLE:
-        sample = sample[: sample.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE]
-    best = from_bytes(sample).best()
-    return best.encoding if best else ""
+def is_ebcdic(sample: bytes) -> bool:
+    """Text of a mainframe: its space is @ in ASCII, its letters are bytes beyond ASCII."""
+    if sample.count(b"\x40") < 0.06 * len(sample) or sample.count(b" ") * 20 > sample.count(b"\x40"):
+        return False
+    return sum(sample.count(byte) for byte in _EBCDIC_USUAL) > 0.85 * len(sample)

@@ -27,9 +27,7 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     fields, body = _front_matter(text)
     builder = TextBuilder(limits.output_characters)
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(body)
-    _add_tokens(tokens, builder)
-    first_heading = next((_inline(tokens[i + 1]) for i, t in enumerate(tokens) if t.type == "heading_open"), "")
+    first_heading = add_markdown(body, builder)
     made = builder.build(
         title=fields.get("title", "") or first_heading,
         author=fields.get("author", ""),
@@ -41,6 +39,13 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
         yield from plain.read(path, limits, tick)
     else:
         yield made
+
+
+def add_markdown(source: str, builder: TextBuilder) -> str:
+    """Adds the blocks of `source`, and returns its first heading."""
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(source)
+    _add_tokens(tokens, builder)
+    return next((_inline(tokens[i + 1]) for i, t in enumerate(tokens) if t.type == "heading_open"), "")
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

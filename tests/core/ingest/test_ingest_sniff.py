@@ -59,7 +59,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
         ("a.txt", b"# Title\n\n[a](b) [c](d) [e](f)\n", "text/plain"),
         ("a.txt", b'{"_id": "1", "title": "t", "text": "x"}\n', "application/jsonl"),
         ("a.jsonl", b'{broken\n{"_id": "1", "text": "x"}\n', "application/jsonl"),
-        ("a.json", b'{"name": "x", "value": 1}', "text/plain"),
+        ("a.json", b'{"name": "x", "value": 1}', "application/json"),
         ("a.ipynb", b'{"cells": [], "nbformat": 4}', "application/x-ipynb+json"),
         ("a.txt", b"From: a@b.c\nTo: d@e.f\nSubject: x\n\nHello", "message/rfc822"),
         ("a.txt", b"", "application/x-empty"),
