@@ -146,7 +146,8 @@ def test_flowed_lines_and_quotes(eml: Path) -> None:
     "tail",
     [
         'Content-Type: multipart/encrypted; boundary=X; protocol="application/pgp-encrypted"\n\n--X\n'
-        "Content-Type: application/pgp-encrypted\n\nVersion: 1\n--X\nContent-Type: application/octet-stream\n\nabc\n--X--\n",
+        "Content-Type: application/pgp-encrypted\n\nVersion: 1\n--X\n"
+        "Content-Type: application/octet-stream\n\nabc\n--X--\n",
         'Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name="smime.p7m"\n\nMIAG\n',
         "\n-----BEGIN PGP MESSAGE-----\n\nhQEMA\n-----END PGP MESSAGE-----\n",
     ],
@@ -184,7 +185,8 @@ def test_mailbox_is_a_document_a_message(tmp_path: Path) -> None:
 
 def test_saved_page_is_one_document(tmp_path: Path) -> None:
     raw = (
-        "From: <Saved by Blink>\r\nSnapshot-Content-Location: https://example.org/\r\nSubject: Tides\r\nMIME-Version: 1.0\r\n"
+        "From: <Saved by Blink>\r\nSnapshot-Content-Location: https://example.org/\r\nSubject: Tides\r\n"
+        "MIME-Version: 1.0\r\n"
         'Content-Type: multipart/related; type="text/html"; boundary="X"\r\n\r\n--X\r\nContent-Type: text/html\r\n'
         "Content-Transfer-Encoding: quoted-printable\r\nContent-Location: https://example.org/\r\n\r\n"
         '<html><head><title>Tides</title><meta charset=3D"utf-8"></head><body><p>H=C3=B6he 12 m</p></body></html>\r\n'
