@@ -14,10 +14,10 @@ import numpy as np
 
 from core.ingest import ocr_cache
 from core.ingest.limits import Limits, Tick
-from core.ingest.ocr_engine import Engine, available, version
+from core.ingest.ocr_engine import Engine, EngineFailed, available, engine, version
 from core.ingest.ocr_order import in_order
 
-__all__ = ["OcrLine", "Reader", "available", "read_picture", "version"]
+__all__ = ["EngineFailed", "OcrLine", "Reader", "available", "read_picture", "version"]
 
 _CERTAIN = 0.5  # lines read with less certainty are no text
 _CERTAIN_SHORT = 0.75  # the same for one or two characters: spots and ornaments
@@ -47,11 +47,10 @@ class OcrLine:
 
 
 class Reader:
-    """Reads pictures one after the other. The engine is loaded when the first one is not known yet."""
+    """Reads pictures one after the other. The engine is loaded for the first that is not known yet."""
 
     def __init__(self, limits: Limits) -> None:
         self._cache = ocr_cache.Cache(limits.cache, version()) if limits.cache else None
-        self._engine: Engine | None = None
 
     def read(self, pixels: np.ndarray, tick: Tick) -> list[OcrLine]:
         """Lines in reading order of `pixels` ([H, W, 3] uint8, RGB)."""
@@ -63,33 +62,22 @@ class Reader:
             self._cache.put(pixels, [_plain(line) for line in lines])
         return lines
 
-    def finish(self) -> None:
-        """Forget what was kept of pictures that this reading did not meet."""
-        if self._cache:
-            self._cache.sweep()
-
     @property
     def characters(self) -> frozenset[str]:
         """All characters the engine knows."""
-        return self._ready().characters
-
-    def _ready(self) -> Engine:
-        if self._engine is None:
-            self._engine = Engine()
-        return self._engine
+        return engine().characters
 
     def _read(self, pixels: np.ndarray, tick: Tick) -> list[OcrLine]:
         if min(pixels.shape[:2]) < _SMALLEST:
             return []
         tick()
-        engine = self._ready()
-        quads = engine.find(pixels)[:_MOST_LINES]
+        quads = engine().find(pixels)[:_MOST_LINES]
         tick()
         if not len(quads):
             return []
-        turns = _turns(engine, pixels, quads, tick)
+        turns = _turns(engine(), pixels, quads, tick)
         quads = _turned(quads, turns, pixels.shape[1], pixels.shape[0])
-        lines = _lines(engine, np.rot90(pixels, turns), quads, tick)
+        lines = _lines(engine(), np.rot90(pixels, turns), quads, tick)
         return [_back(line, turns, pixels.shape[1], pixels.shape[0]) for line in lines]
 
 
@@ -98,12 +86,12 @@ def read_picture(pixels: np.ndarray, limits: Limits, tick: Tick) -> list[OcrLine
     return Reader(limits).read(pixels, tick)
 
 
-def _lines(engine: Engine, pixels: np.ndarray, quads: np.ndarray, tick: Tick) -> list[OcrLine]:
+def _lines(eye: Engine, pixels: np.ndarray, quads: np.ndarray, tick: Tick) -> list[OcrLine]:
     """The lines of a picture that is the right way up."""
-    crops = engine.cut(pixels, quads)
-    texts = engine.read(crops, tick)
+    crops = eye.cut(pixels, quads)
+    texts = eye.read(crops, tick)
     aside = [i for i, quad in enumerate(quads) if _is_tall(quad) and len(texts[i][0]) > 1]
-    for index, other in zip(aside, engine.read([_around(crops[i]) for i in aside], tick), strict=True):
+    for index, other in zip(aside, eye.read([_around(crops[i]) for i in aside], tick), strict=True):
         texts[index] = max(texts[index], other, key=lambda found: found[1])
     found = [_line(quad, text.strip(), score) for quad, (text, score) in zip(quads, texts, strict=True)]
     found = [line for line in found if line.text and line.score >= _needed(line.text)]
@@ -115,8 +103,8 @@ def _lines(engine: Engine, pixels: np.ndarray, quads: np.ndarray, tick: Tick) ->
 
 
 def _line(quad: np.ndarray, text: str, score: float) -> OcrLine:
-    left, top, right, bottom = (*quad.min(axis=0).tolist(), *quad.max(axis=0).tolist())
-    return OcrLine(text, left, top, right, bottom, round(score, 3))
+    low, high = quad.min(axis=0), quad.max(axis=0)
+    return OcrLine(text, float(low[0]), float(low[1]), float(high[0]), float(high[1]), round(score, 3))
 
 
 def _needed(text: str) -> float:
@@ -126,18 +114,18 @@ def _needed(text: str) -> float:
 # --- which way up
 
 
-def _turns(engine: Engine, pixels: np.ndarray, quads: np.ndarray, tick: Tick) -> int:
+def _turns(eye: Engine, pixels: np.ndarray, quads: np.ndarray, tick: Tick) -> int:
     """Quarter turns to the left that bring the page upright."""
     sides = np.stack([_width(quads), _height(quads)])
     lies = sides[1] > _TALL * sides[0]
     aside = float(sides.max(axis=0)[lies].sum()) > float(sides.max(axis=0)[~lies].sum())
     group = np.flatnonzero(lies if aside else ~lies)
     longest = group[np.argsort(-sides.max(axis=0)[group])][:_SAMPLE]
-    crops = engine.cut(pixels, quads[longest])
-    if not aside and 2 * sum(engine.upside_down(crops)) < len(crops):
+    crops = eye.cut(pixels, quads[longest])
+    if not aside and 2 * sum(eye.upside_down(crops)) < len(crops):
         return 0
-    here = _certainty(engine.read(crops, tick))
-    there = _certainty(engine.read([_around(crop) for crop in crops], tick))
+    here = _certainty(eye.read(crops, tick))
+    there = _certainty(eye.read([_around(crop) for crop in crops], tick))
     return int(aside) + (2 if there > here else 0)
 
 

@@ -5,10 +5,11 @@ Nothing is ever fetched: each model is named by its file. Needs about 700 MB of 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,20 @@ def version() -> str:
 
 def _paths() -> dict[str, Path]:
     spec = importlib.util.find_spec("rapidocr")
-    assert spec is not None and spec.origin is not None
+    assert spec is not None
+    assert spec.origin is not None
     folder = Path(spec.origin).parent / "models"
     return {part: folder / name for part, name in _MODELS.items()}
+
+
+class EngineFailed(Exception):
+    """A picture could not be read: most likely there was too little memory."""
+
+
+@cache
+def engine() -> Engine:
+    """The one engine of this process. Raises ImportError when it is not installed."""
+    return Engine()
 
 
 class Engine:
@@ -66,7 +78,8 @@ class Engine:
 
     def find(self, pixels: np.ndarray) -> np.ndarray:
         """Corners of each line, [n, 4, 2] float32: top left, top right, bottom right, bottom left as they lie."""
-        found = self._engine(_bgr(pixels), use_det=True, use_cls=False, use_rec=False)
+        with _failures():
+            found = self._engine(_bgr(pixels), use_det=True, use_cls=False, use_rec=False)
         boxes = getattr(found, "boxes", None)
         return np.zeros((0, 4, 2), np.float32) if boxes is None else np.asarray(boxes, np.float32)
 
@@ -78,7 +91,8 @@ class Engine:
         """For each line: does it seem to stand on its head?"""
         if not crops:
             return []
-        found = self._engine.cls_and_rotate([crop.copy() for crop in crops])[1]
+        with _failures():
+            found = self._engine.cls_and_rotate([crop.copy() for crop in crops])[1]
         return [str(label) == "180" and float(score) > 0.8 for label, score in found.cls_res or ()]
 
     def read(self, crops: Sequence[np.ndarray], tick: Tick) -> list[tuple[str, float]]:
@@ -88,7 +102,8 @@ class Engine:
         for begin in range(0, len(order), _TOGETHER):
             tick()
             part = order[begin : begin + _TOGETHER]
-            found = self._engine.recognize_txt([crops[index] for index in part])
+            with _failures():
+                found = self._engine.recognize_txt([crops[index] for index in part])
             read = zip(found.txts or (), map(float, found.scores), strict=True)
             texts.update(zip(part, read, strict=True))
         return [texts[index] for index in range(len(crops))]
@@ -97,6 +112,17 @@ class Engine:
     def characters(self) -> frozenset[str]:
         """All characters it can read."""
         return frozenset(self._engine._load_rec_model().postprocess_op.character)
+
+
+@contextlib.contextmanager
+def _failures() -> Iterator[None]:
+    """What the engine raises as `EngineFailed`."""
+    from rapidocr.inference_engine.onnxruntime.main import ONNXRuntimeError
+
+    try:
+        yield
+    except ONNXRuntimeError as error:
+        raise EngineFailed(str(error)[-300:]) from None
 
 
 def _crop_function() -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

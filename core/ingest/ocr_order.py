@@ -7,6 +7,7 @@ page into bands that are read one after the other (after Nagy and Seth's X-Y cut
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def _regions(boxes: np.ndarray, lines: np.ndarray, depth: int) -> Iterator[np.nd
     crossing = ~(left | right)
     edges = [-np.inf, *np.sort(middle[crossing]).tolist(), np.inf]
     above: list[int] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         inside = (middle > start) & (middle < end)
         if (inside & (left | right)).any():
             if above:

@@ -1,8 +1,9 @@
 """The child process that reads files: the `parse` role.
 
 It has limits of its own, set before the first byte of a file is touched, and nothing to lose: when it dies,
-the sandbox starts another. Replies: `progress` as a sign of life, `partial` for each document, `result` at the
-end; `error` with code `memory` when a file needs more memory than allowed.
+the sandbox starts another. Replies: `progress` as a sign of life (with a `detail` when a long step of the file is
+done), `partial` for each document, `result` at the end; `error` with code `memory` when a file needs more memory than
+allowed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import IO
 
 from core.base.events import Throttle
 from core.base.wire import from_plain, to_plain
+from core.ingest import ocr_cache
 from core.ingest.limits import Limits
 from core.ingest.readers import registry
 from core.worker.protocol import Reply, Request, decode_request, encode_reply, private_streams, read_lines
@@ -57,13 +59,8 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 def _answer(request: Request, replies: IO[bytes], guard: _Guard) -> None:
     limits = from_plain(Limits, request.args.get("limits") or {})
     guard.begin(limits)
-    sign_of_life = Throttle(_SIGN_OF_LIFE_SECONDS)
-
-    def tick() -> None:
-        if sign_of_life.ready():
-            guard.renew()
-            _send(replies, Reply(request.id, "progress"))
-
+    tick = _Signs(request.id, replies, guard)
+    begun = time.time()
     count = 0
     try:
         for document in registry.read(request.args["path"], request.args.get("media_type", ""), limits, tick):
@@ -73,7 +70,28 @@ def _answer(request: Request, replies: IO[bytes], guard: _Guard) -> None:
     except MemoryError:
         _send(replies, Reply(request.id, "error", {"code": MEMORY, "message": "not enough memory", "advice": ""}))
         return
+    if limits.cache:
+        ocr_cache.sweep(limits.cache, begun)
     _send(replies, Reply(request.id, "result", {"documents": count, "peak_bytes": peak_bytes()}))
+
+
+class _Signs:
+    """The tick of one file: a `progress` reply now and then, and one with a `detail` for each long step."""
+
+    def __init__(self, request: int, replies: IO[bytes], guard: _Guard) -> None:
+        self._request = request
+        self._replies = replies
+        self._guard = guard
+        self._throttle = Throttle(_SIGN_OF_LIFE_SECONDS)
+
+    def __call__(self) -> None:
+        if self._throttle.ready():
+            self._guard.renew()
+            _send(self._replies, Reply(self._request, "progress"))
+
+    def step(self, detail: str) -> None:
+        self._guard.renew()
+        _send(self._replies, Reply(self._request, "progress", {"detail": detail}))
 
 
 def _send(replies: IO[bytes], reply: Reply) -> None:

@@ -25,12 +25,12 @@ from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
 from core.base.wire import from_plain, to_plain
 from core.ingest.budget import REST
-from core.ingest.limits import Limits, Tick, no_tick
+from core.ingest.limits import Limits, Tick, no_tick, step
 from core.worker.protocol import PARSE, Reply, Request, command, decode_reply, encode_request
 
 _LOOK_SECONDS = 0.1  # how often cancel is looked for
 _START_SECONDS = 30.0
-_WHOLE = 10  # times `Limits.seconds` for a document that shows signs of life
+_WHOLE = 10  # times `Limits.seconds` for a document that shows signs of life; once more for each long step that is done
 _FILES_A_CHILD = 200
 _GROWN = 400 << 20  # bytes; a child that once held more is replaced
 _CHUNK = 1 << 18
@@ -78,7 +78,7 @@ class Sandbox:
         """The document(s) of a file; at least one. What goes wrong is told by its state and reason.
 
         `limits` are those of this file, where they differ from the sandbox's own in what the child is told (its
-        cache, its password). `still` is called again and again while the file is at work.
+        cache, its password). `still` is called again and again while the file is at work, and is told of long steps.
 
         Raises:
             Cancelled: `control` was cancelled. The child is ended within a fraction of a second.
@@ -112,6 +112,9 @@ class Sandbox:
             if reply.event == "partial":
                 yield from_plain(ReadDocument, reply.data)
                 clock = _Clock(self._limits.seconds)  # the caller's time is not the file's
+            elif reply.event == "progress" and reply.data:
+                clock.lengthen()
+                step(still, str(reply.data["detail"]))
             elif reply.event == "error":
                 allowed = self._limits.memory_bytes >> 20
                 raise _Ended(DocumentState.CRASHED, f"Reading it needs more than the {allowed:,} MB of memory allowed.")
@@ -154,18 +157,22 @@ def _reply(line: bytes) -> Reply:
 
 
 class _Clock:
-    """Time since the last sign of life, and time in all."""
+    """Time since the last sign of life, and time in all, which grows with each long step that is done."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
+        self._whole = seconds * _WHOLE
         self._begun = self._last = time.monotonic()
 
     def sign_of_life(self) -> None:
         self._last = time.monotonic()
 
+    def lengthen(self) -> None:
+        self._whole += self._seconds
+
     def overdue(self) -> bool:
         now = time.monotonic()
-        return now - self._last > self._seconds or now - self._begun > self._seconds * _WHOLE
+        return now - self._last > self._seconds or now - self._begun > self._whole
 
 
 def _longest_line(limits: Limits) -> int:
@@ -273,6 +280,7 @@ def _environment() -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH")
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    threads["MALLOC_ARENA_MAX"] = "2"  # of the C library, which sets 128 MB of addresses aside for every thread
     return os.environ | threads | {"PYTHONPATH": os.pathsep.join([root, known] if known else [root])}
 
 

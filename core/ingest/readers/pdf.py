@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pypdfium2 as pdfium
-import pypdfium2.raw as raw
 
 from core.base.types import BlockKind, Box, DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers import pdf_attachments, pdf_fallback
 from core.ingest.readers.build import TextBuilder, failure
 from core.ingest.readers.pdf_annotations import Notes
-from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_page, open_pdf
+from core.ingest.readers.pdf_chars import CannotOpen, NeedsPassword, open_pdf
 from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels, with_title
 from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout
+from core.ingest.readers.pdf_ocr import Layer, PageEyes
 from core.ingest.readers.pdf_pages import Pages
+from core.ingest.readers.picture import PictureText, page_list
 
 _OUTLINE_ENTRIES = 5000
 _DATE = re.compile(r"D?:?\s*(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
-_GARBAGE_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,6 @@ class _Page:
     blocks: tuple[_Block, ...]
     width: float = 0.0
     height: float = 0.0
-    has_pictures: bool = False
     is_garbage: bool = False
     failed: bool = False
 
@@ -62,7 +60,8 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
 
 
 def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, notes: Notes) -> ReadDocument:
-    pages = _read_pages(document, path, limits, tick, notes)
+    eyes = PageEyes(document, limits, tick)
+    pages = _read_pages(document, path, limits, tick, notes, eyes)
     if not pages:
         return failure(DocumentState.BROKEN, "The PDF is damaged: no page of it can be found.")
     candidates = [block.candidate for page in pages for block in page.blocks]
@@ -80,9 +79,15 @@ def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, 
         author=metadata.get("Author", ""),
         created=_iso_date(metadata.get("CreationDate", "")),
         modified=_iso_date(metadata.get("ModDate", "")),
-        warnings=(*_warnings(pages), *notes.warnings),
+        warnings=(*eyes.warnings(), *_warnings(pages, eyes), *notes.warnings),
+        ocr_pages=tuple(eyes.read),
     )
-    return result if result.text else _without_text(result, pages)
+    if not result.text:
+        return _without_text(result, pages, eyes)
+    if eyes.skipped and result.state is DocumentState.READ:
+        reason = f"{len(eyes.skipped):,} of its pages are pictures that were not read: up to {limits.ocr_pages:,} are."
+        return replace(result, state=DocumentState.TRUNCATED, reason=reason)
+    return result
 
 
 def _beside(notes: Notes, index: int, page: _Page) -> list[str]:
@@ -91,7 +96,9 @@ def _beside(notes: Notes, index: int, page: _Page) -> list[str]:
     return [*notes.of(index, text), *([] if index else notes.form())]
 
 
-def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, notes: Notes) -> list[_Page]:
+def _read_pages(
+    document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, notes: Notes, eyes: PageEyes
+) -> list[_Page]:
     """Pages until the text limit is passed."""
     pages: list[_Page] = []
     texts = Pages(document, tick=tick, look=notes.look)
@@ -99,7 +106,7 @@ def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: 
     for index in range(len(document)):
         tick()
         try:
-            pages.append(_read_page(document, texts.layout(index), index))
+            pages.append(_read_page(texts.layout(index), index, eyes))
         except CannotOpen:
             pages.append(_fallback_page(path, index, limits.password))
         characters += sum(len(block.text) for block in pages[-1].blocks)
@@ -108,7 +115,11 @@ def _read_pages(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: 
     return pages
 
 
-def _read_page(document: pdfium.PdfDocument, found: PageLayout, index: int) -> _Page:
+def _read_page(found: PageLayout, index: int, eyes: PageEyes) -> _Page:
+    layer = Layer.of(found.text, found.chars.unreadable)
+    seen = eyes.look(index, layer)
+    if seen is not None:
+        return _Page(_seen_blocks(seen, index), found.chars.width, found.chars.height)
     blocks = tuple(
         _Block(
             found.text[p.start : p.end],
@@ -117,13 +128,11 @@ def _read_page(document: pdfium.PdfDocument, found: PageLayout, index: int) -> _
         )
         for p in found.paragraphs
     )
-    has_pictures = not blocks and _has_pictures(document, index)
-    return _Page(blocks, found.chars.width, found.chars.height, has_pictures, _is_garbage(found))
+    return _Page(blocks, found.chars.width, found.chars.height, layer.is_garbage)
 
 
-def _has_pictures(document: pdfium.PdfDocument, index: int) -> bool:
-    with open_page(document, index) as page:
-        return any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
+def _seen_blocks(seen: PictureText, index: int) -> tuple[_Block, ...]:
+    return tuple(_Block(b.text, b.boxes, Candidate(index, b.text, b.size, b.is_row, False)) for b in seen.blocks)
 
 
 def _fallback_page(path: Path, index: int, password: str) -> _Page:
@@ -166,19 +175,9 @@ def _iso_date(value: str) -> str:
     return f"{date}T{hour}:{minute}:{second or '00'}" if hour and minute else date
 
 
-def _is_garbage(found: PageLayout) -> bool:
-    """Fonts that do not say their letters, and private-use, unassigned and replacement characters."""
-    text = found.text
-    if text.isascii():
-        return found.chars.unreadable > 0
-    odd = {c for c in set(text) if c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn")}
-    bad = sum(map(text.count, odd))
-    return found.chars.unreadable > 0 or bad > _GARBAGE_SHARE * sum(map(str.isprintable, text))
-
-
-def _warnings(pages: Sequence[_Page]) -> tuple[str, ...]:
+def _warnings(pages: Sequence[_Page], eyes: PageEyes) -> tuple[str, ...]:
     some_text = any(page.blocks for page in pages)
-    scanned = [number for number, page in enumerate(pages, 1) if page.has_pictures] if some_text else []
+    scanned = [n for n in eyes.unread if not pages[n - 1].blocks] if some_text else []
     garbage = [number for number, page in enumerate(pages, 1) if page.is_garbage]
     failed = [number for number, page in enumerate(pages, 1) if page.failed]
     told = (
@@ -186,23 +185,16 @@ def _warnings(pages: Sequence[_Page]) -> tuple[str, ...]:
         (garbage, "{} with text that cannot be read: the fonts do not say which letters they show."),
         (failed, "{} damaged, nothing of it was read."),
     )
-    return tuple(sentence.format(_page_list(numbers)) for numbers, sentence in told if numbers)
+    return tuple(sentence.format(page_list(numbers)) for numbers, sentence in told if numbers)
 
 
-def _page_list(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:20])) + (f" and {len(numbers) - 20} more" if len(numbers) > 20 else "")
-    return f"{'Page' if len(numbers) == 1 else 'Pages'} {shown}"
-
-
-def _without_text(result: ReadDocument, pages: Sequence[_Page]) -> ReadDocument:
-    if any(page.has_pictures for page in pages):
-        reason = "Its pages are pictures (a scan) without a text layer. Text in pictures is not read."
-        return replace(result, state=DocumentState.SCANNED, reason=reason)
-    if any(page.is_garbage for page in pages):
-        reason = (
-            "Its text cannot be read: the fonts do not say which letters they show. It would take reading the pictures."
-        )
+def _without_text(result: ReadDocument, pages: Sequence[_Page], eyes: PageEyes) -> ReadDocument:
+    reason = eyes.reason
+    if not reason and any(page.is_garbage for page in pages):
+        reason = "Its text cannot be read: the fonts do not say which letters they show."
+    if reason:
         return replace(result, state=DocumentState.SCANNED, reason=reason)
     if all(page.failed for page in pages):
         return replace(result, state=DocumentState.BROKEN, reason="The PDF is damaged: none of its pages can be read.")
-    return replace(result, state=DocumentState.EMPTY, reason="Its pages hold no text.")
+    seen = ", and no text was found in their pictures" if eyes.wanted else ""
+    return replace(result, state=DocumentState.EMPTY, reason=f"Its pages hold no text{seen}.")
