@@ -102,13 +102,7 @@ def _assign(found: ScanResult, targets: list[FoundFile], taken: set[int], source
     done: set[str] = set()
     used: set[int] = set()
     again: dict[str, FoundFile] = {}
-    for target in sorted(targets, key=lambda f: f.text):
-        if target.file_id is not None and target.file_id not in taken:
-            continue
-        row = _nearest(target.text, sources.get(target.hash, []))
-        if row is None:
-            continue
-        sources[target.hash].remove(row)
+    for target, row in _pairs([f for f in targets if f.file_id is None or f.file_id in taken], sources):
         used.add(row.id)
         done.add(target.text)
         moves.moved.append(Move(row.id, target.text, target.root_id, target.size, target.mtime_ns))
@@ -126,19 +120,28 @@ def _assign(found: ScanResult, targets: list[FoundFile], taken: set[int], source
     return moves
 
 
-def _nearest(path: str, rows: list[FileRow]) -> FileRow | None:
-    """Among files of equal content the one whose path has most in common, from its end."""
-
-    def common(row: FileRow) -> tuple[int, str]:
-        count = 0
-        for left, right in zip(reversed(PurePath(row.path).parts), reversed(PurePath(path).parts), strict=False):
-            if left != right:
-                break
-            count += 1
-        return -count, row.path
-
-    others = [row for row in rows if row.path != path]
-    return min(others, key=common, default=None)
+def _pairs(targets: list[FoundFile], sources: dict[str, list[FileRow]]) -> list[tuple[FoundFile, FileRow]]:
+    """Each target with a row of equal content, used once: one of the same name first, then whichever is left."""
+    pairs: list[tuple[FoundFile, FileRow]] = []
+    left: list[FoundFile] = []
+    used: set[int] = set()
+    named: dict[tuple[str, str], list[FileRow]] = defaultdict(list)
+    for content, rows in sources.items():
+        for row in sorted(rows, key=lambda r: r.path, reverse=True):
+            named[content, PurePath(row.path).name].append(row)
+    for target in sorted(targets, key=lambda f: f.text):
+        same = named[target.hash, PurePath(target.text).name]
+        if same and same[-1].path != target.text:
+            pairs.append((target, same.pop()))
+            used.add(pairs[-1][1].id)
+        else:
+            left.append(target)
+    for target in left:
+        rows = [r for r in sources.get(target.hash, []) if r.id not in used and r.path != target.text]
+        if rows:
+            pairs.append((target, min(rows, key=lambda r: r.path)))
+            used.add(pairs[-1][1].id)
+    return pairs
 
 
 def _same_kind(old: str, new: str) -> bool:

@@ -25,7 +25,8 @@ from core.ingest.guards import BatteryGuard, DiskGuard
 from core.ingest.indexing import Indexer
 from core.ingest.limits import Limits
 from core.ingest.pace import Pace, cost_of
-from core.ingest.reading import Ended, Item, Read, ReadingThread, Started, Surroundings
+from core.ingest.passwords import Passwords
+from core.ingest.reading import Ended, Item, Read, ReadingThread, Started, Step, Surroundings
 from core.ingest.removed import Removed
 from core.ingest.scan import FoundFile, check_path
 from core.ingest.storing import store_document
@@ -62,8 +63,10 @@ class Ingest:
         listener: Listener,
         limits: Limits | None = None,
         battery: bool = False,
+        passwords: Passwords | None = None,
     ) -> None:
         """With `battery` the work waits while the machine runs on its battery."""
+        self._passwords = passwords or Passwords()
         self._library = library
         self._db = db
         self._control = control
@@ -146,7 +149,9 @@ class Ingest:
         self._files = len(files)
         self._pace = Pace(sum(cost_of(file.size) for file in files))
         current: _File | None = None
-        around = Surroundings(self._limits, marker, self._removed.wanted, copies.twins(self._db))
+        again = {file.file_id for file in files if file.file_id is not None}  # may be something else by then
+        twins = copies.twins(self._db, again)
+        around = Surroundings(self._limits, marker, self._removed.wanted, twins, self._passwords)
         with ReadingThread(files, around, self._control) as thread:
             while not thread.done:
                 self._guard()
@@ -173,6 +178,10 @@ class Ingest:
         self._report("scanning", count, 0)
 
     def _take(self, item: Item, current: _File | None) -> _File | None:
+        if isinstance(item, Step):
+            detail = f"{item.file.text}: {item.detail}"
+            self._report("reading", self._files_done, self._files, detail=detail)
+            return current
         if isinstance(item, Started):
             return self._start(item)
         if isinstance(item, Ended) and item.dropped:

@@ -12,14 +12,16 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
 from core.ingest.hashing import content_hash, stamp
-from core.ingest.limits import Limits
+from core.ingest.limits import Limits, Tick
+from core.ingest.passwords import Passwords
 from core.ingest.sandbox import Sandbox
 from core.ingest.scan import FoundFile
 from core.ingest.sniff import sniff
@@ -65,7 +67,15 @@ class Ended:
     dropped: bool = False
 
 
-Item = Started | Read | Ended
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A long step of reading `file` is done, such as a page read from its picture; it may come before `Started`."""
+
+    file: FoundFile
+    detail: str
+
+
+Item = Started | Read | Ended | Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,7 @@ class Surroundings:
     marker: Marker | None = None
     wanted: Callable[[FoundFile], bool] = lambda file: True
     twins: frozenset[tuple[str, str]] = frozenset()  # content and kind of files that are read (core.store.copies)
+    passwords: Passwords = field(default_factory=Passwords)
 
 
 class ReadingThread:
@@ -137,9 +148,15 @@ class ReadingThread:
     def _read(self, file: FoundFile, sandbox: Sandbox) -> None:
         if not self._around.wanted(file):
             self._put(Ended(0.0, dropped=True))
-            return
         around = self._around
-        for item in read_file(file, sandbox, around.limits, self._stop, around.marker, around.twins):
+
+
+        def told(detail: str) -> None:
+            self._put(Step(file, detail))
+
+        for item in read_file(
+            file, sandbox, around.limits, self._stop, around.marker, around.twins, told, around.passwords
+        ):
             self._put(item)
 
     def _put(self, item: Item | BaseException | None) -> None:
@@ -154,9 +171,10 @@ class ReadingThread:
 
 def read_file(
     file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control, marker: Marker | None = None,
-    twins: Collection[tuple[str, str]] = (),
+    twins: Collection[tuple[str, str]] = (), told: Callable[[str], None] | None = None,
+    passwords: Passwords | None = None,
 ) -> Iterator[Item]:  # fmt: skip
-    """Read one file. A single document is handed on only when the file stood still meanwhile."""
+    """Read one file. A single document is handed on only when the file stood still meanwhile. `told` hears of steps."""
     begun = time.monotonic()
     refused = _refused(file)
     if refused is not None:
@@ -187,7 +205,8 @@ def read_file(
             return
         documents: list[ReadDocument] = []
         started = False
-        for document in _documents(file, sandbox, _own(limits, file), control, marker):
+        read_with = partial(_documents, file, sandbox, control=control, marker=marker, told=told)
+        for document in (passwords or Passwords()).read(file.text, found, _own(limits, file), read_with):
             if document.external_id and not started:  # a collection is too large to hold: hand it on as it comes
                 yield Started(file, found)
                 yield from (Read(before_it) for before_it in documents)
@@ -262,8 +281,9 @@ def _own(limits: Limits, file: FoundFile) -> Limits:
 
 
 def _documents(
-    file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control, marker: Marker | None
-) -> Iterator[ReadDocument]:
+    file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control, marker: Marker | None,
+    told: Callable[[str], None] | None,
+) -> Iterator[ReadDocument]:  # fmt: skip
     if file.size > limits.file_bytes:
         gigabytes = limits.file_bytes / (1 << 30)
         yield ReadDocument("", state=DocumentState.TOO_LARGE, reason=f"The file is larger than {gigabytes:.1f} GB.")
@@ -274,13 +294,30 @@ def _documents(
         yield _unreadable(error)
         return
     marker = marker or Marker(None)
+    heard = _Heard(marker.still, told)
     marker.begin(file.text)
     try:
-        for document in sandbox.read(str(file.path), media_type, control, limits=limits, still=marker.still):
+        for document in sandbox.read(str(file.path), media_type, control, limits=limits, still=heard):
             yield _storable(replace(document, media_type=document.media_type or media_type))
             marker.begin(file.text)  # the time that whoever stores it took is not the file's
     finally:  # also when cancelled: only a death leaves its mark
         marker.end()
+
+
+class _Heard:
+    """What is heard of a file at work: signs of life go to its note, long steps to whoever shows them."""
+
+    def __init__(self, still: Tick, told: Callable[[str], None] | None) -> None:
+        self._still = still
+        self._told = told
+
+    def __call__(self) -> None:
+        self._still()
+
+    def step(self, detail: str) -> None:
+        self._still()
+        if self._told is not None:
+            self._told(detail)
 
 
 def _storable(document: ReadDocument) -> ReadDocument:

@@ -6,6 +6,7 @@ What cannot be looked at just now (a drive that is away, a folder that is closed
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Collection, Mapping
@@ -216,12 +217,14 @@ class _Walk:
             return None
         if is_folder:
             return self._inner(entry, device)
-        if entry.is_dir():  # a link to a folder: it may lead in circles or out of the root
-            return None
         try:
+            if entry.is_dir():  # a link to a folder: it may lead in circles or out of the root
+                return None
             status = entry.stat()
-        except FileNotFoundError:  # a link that leads nowhere, or just deleted
-            return None
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) or error.errno == errno.ELOOP:
+                return None  # a link that leads nowhere or to itself, or just deleted
+            raise
         self._file(path, name, status, root_id, online=name != entry.name, place=entry.path)
         return None
 

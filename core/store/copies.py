@@ -7,6 +7,7 @@ passage (a document without a title) do they get new ids. Everything here is cal
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import PurePath
 
 from sqlite_utils import Database
@@ -100,12 +101,12 @@ def kind_of(path: str) -> str:
     return name.suffix.lower() or name.name
 
 
-def twins(db: Database) -> frozenset[tuple[str, str]]:
-    """(content hash, kind) of the files that are read completely and well."""
+def twins(db: Database, but: Collection[int] = ()) -> frozenset[tuple[str, str]]:
+    """(content hash, kind) of the files, except `but`, that are read completely and well."""
     rows = db.execute(
-        "SELECT hash, path FROM file WHERE complete = 1 AND hash != '' AND state = ?", (DocumentState.READ.value,)
-    ).fetchall()
-    return frozenset((content, kind_of(path)) for content, path in rows)
+        "SELECT id, hash, path FROM file WHERE complete = 1 AND hash != '' AND state = ?", (DocumentState.READ.value,)
+    )
+    return frozenset((content, kind_of(path)) for i, content, path in rows if i not in but)
 
 
 def clone_file(db: Database, file_id: int, path: str, content_hash: str) -> list[int]:

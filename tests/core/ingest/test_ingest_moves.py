@@ -1,0 +1,196 @@
+"""Files that were renamed or moved keep what they have: nothing is read or encoded again."""
+
+import os
+import shutil
+
+import pytest
+
+from core.store import documents
+from core.store.database import transaction
+from tests.corpus import make_folder
+from tests.kept import Kept
+
+QUERIES = ("honey in the hive", "harbour", "renamed", "bees", "code0003x", "ledger")
+
+
+@pytest.fixture
+def kept(tmp_library, tiny_encoder):
+    return Kept(tmp_library, tiny_encoder)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    make_folder(tmp_path / "docs", 8, suffixes=("txt", "md"))
+    return tmp_path / "docs"
+
+
+def hits(kept):
+    return {q: [(h.passage.path, h.passage.ordinal, pytest.approx(h.score, abs=1e-4)) for h in kept.search(q)]
+            for q in QUERIES}  # fmt: skip
+
+
+def equals_fresh(kept, folder, tmp_path, name="fresh"):
+    fresh = Kept(tmp_path / name, kept.encoder)
+    fresh.run(folder)
+    assert kept.seen() == fresh.seen()
+    assert {q: [h[:2] for h in found] for q, found in hits(kept).items()} == {
+        q: [h[:2] for h in found] for q, found in hits(fresh).items()
+    }
+    assert hits(kept) == hits(fresh)
+
+
+def ids(kept):
+    return {name: d.id for name, d in kept.documents().items()}
+
+
+def test_a_renamed_folder_is_not_read_again(kept, folder, tmp_path):
+    kept.run(folder)
+    before, passages = ids(kept), kept.passage_ids()
+    (folder / "a" / "b").mkdir(parents=True)
+    for path in list(folder.glob("*.*")):
+        path.rename(folder / "a" / "b" / path.name)
+    report = kept.run()
+    assert (report.moved, report.removed, report.encoded, report.documents) == (8, 0, 0, 8)
+    assert ids(kept) == before
+    assert kept.passage_ids() == passages
+    equals_fresh(kept, folder, tmp_path)
+    assert kept.run().skipped == 8
+
+
+def test_a_renamed_file_keeps_id_and_tags_and_is_found_by_its_new_name(kept, folder, tmp_path):
+    kept.run(folder)
+    old = folder / "bees-0000.txt"
+    document = kept.documents()[old.name]
+    kept.written(lambda db: documents.set_tags(db, document.id, ["mine"]))
+    old.rename(folder / "renamed ledger.txt")
+    report = kept.run()
+    assert (report.moved, report.encoded) == (1, 0)
+    assert kept.documents()["renamed ledger.txt"].id == document.id
+    assert kept.documents()["renamed ledger.txt"].tags == ("mine",)
+    assert kept.search("ledger")[0].passage.document_id == document.id
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_a_titled_document_keeps_its_passages(kept, folder):
+    kept.run(folder)
+    before = kept.passage_ids()
+    titled = next(d for d in kept.documents().values() if d.title)
+    os.rename(titled.path, folder / "other name.md")
+    assert kept.run().moved == 1
+    assert kept.passage_ids() == before
+
+
+def test_another_kind_of_name_is_read_again_under_the_same_id(kept, folder, tmp_path):
+    kept.run(folder)
+    known = ids(kept)["bees-0000.txt"]
+    (folder / "bees-0000.txt").rename(folder / "bees-0000.md")
+    report = kept.run()
+    assert report.moved == 1
+    assert ids(kept)["bees-0000.md"] == known
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_files_that_changed_places(kept, folder, tmp_path):
+    a, b, c = folder / "bees-0000.txt", folder / "ships-0001.md", folder / "bread-0002.txt"
+    d = folder / "money-0003.md"
+    b.rename(b := b.with_suffix(".txt"))
+    d.rename(d := d.with_suffix(".txt"))
+    kept.run(folder)
+    before = ids(kept)
+    spare = tmp_path / "spare"
+    a.rename(spare)
+    b.rename(a)
+    c.rename(b)
+    spare.rename(c)  # a circle of three
+    report = kept.run()
+    assert (report.moved, report.encoded, report.removed) == (3, 0, 0)
+    after = ids(kept)
+    assert (after[a.name], after[b.name], after[c.name]) == (before[b.name], before[c.name], before[a.name])
+    d.replace(a)  # the place of another file is taken: that one is gone
+    report = kept.run()
+    assert (report.moved, report.removed, report.encoded) == (1, 1, 0)
+    assert ids(kept)[a.name] == before[d.name]
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_moved_and_edited_is_a_new_file(kept, folder, tmp_path):
+    kept.run(folder)
+    path = (folder / "bees-0000.txt").rename(folder / "z.txt")
+    path.write_text(path.read_text() + "\nA paragraph about zebras.\n")
+    report = kept.run()
+    assert (report.moved, report.removed) == (0, 1)
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_an_edited_file_stays_itself_when_its_old_content_is_kept_as_a_copy(kept, folder, tmp_path):
+    kept.run(folder)
+    path = folder / "bees-0000.txt"
+    known = ids(kept)[path.name]
+    shutil.copy(path, folder / "older.txt")
+    path.write_text("The bees moved to another hive and make honey there.\n")
+    assert kept.run().moved == 0
+    assert ids(kept)[path.name] == known
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_a_copy_and_a_move_of_one_file(kept, folder, tmp_path):
+    kept.run(folder)
+    known = ids(kept)["bees-0000.txt"]
+    (folder / "sub").mkdir()
+    shutil.copy(folder / "bees-0000.txt", folder / "aaa.txt")
+    (folder / "bees-0000.txt").rename(folder / "sub" / "bees-0000.txt")
+    report = kept.run()
+    assert (report.moved, report.removed, report.encoded, report.documents) == (1, 0, 0, 9)
+    assert ids(kept)["bees-0000.txt"] == known  # the one with the same name
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_what_was_removed_stays_removed_in_a_renamed_folder(kept, folder):
+    (folder / "sub").mkdir()
+    for name in ("bees-0000.txt", "bread-0002.txt"):
+        (folder / name).rename(folder / "sub" / name)
+    kept.run(folder)
+    kept.remove(folder / "sub" / "bees-0000.txt")
+    (folder / "sub").rename(folder / "new")
+    report = kept.run()
+    assert (report.moved, report.documents) == (1, 7)
+    assert "bees-0000.txt" not in kept.documents()
+
+
+def test_the_cache_of_a_file_moves_and_goes_with_it(kept, folder):
+    from pathlib import Path
+
+    from core.ingest.reading import cache_of
+
+    kept.run(folder)
+    base = str(kept.folder / "cache")
+    old, new = folder / "bees-0000.txt", folder / "new.txt"
+    made = Path(cache_of(base, str(old)))
+    made.mkdir(parents=True)
+    (made / "page").write_text("seen")
+    old.rename(new)
+    kept.run()
+    assert not made.exists()
+    assert (Path(cache_of(base, str(new))) / "page").read_text() == "seen"
+    new.unlink()
+    kept.run()
+    assert not Path(cache_of(base, str(new))).exists()
+
+
+def test_many_moves_are_one_change_of_rows(kept, tmp_path):
+    folder = tmp_path / "many"
+    for number in range(200):
+        path = folder / f"{number % 10}" / f"note {number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"Note {number}\n\nThe ship brought cargo {number}.\n")
+    kept.run(folder)
+    folder.rename(tmp_path / "elsewhere")
+    kept.written(lambda db: moved_root(db, str(folder), str(tmp_path / "elsewhere")))
+    report = kept.run()
+    assert (report.moved, report.encoded, report.documents) == (200, 0, 200)
+
+
+def moved_root(db, old, new):
+    """As when the new folder is added, and the old one goes with its drive."""
+    with transaction(db):
+        db.execute("UPDATE root SET path = ? WHERE path = ?", (new, old))
