@@ -205,8 +205,9 @@ class Viewer(QWidget):
         self._busy.stop()
         self._stored = stored
         document = stored.document
-        self._title.set_whole(name_of(document) + (f" · {document.external_id}" if document.external_id else ""))
-        self._path.set_whole(one_line(document.path))
+        self._title.set_whole(name_of(document))
+        inside = f" › {document.external_id}" if document.external_id else ""
+        self._path.set_whole(one_line(document.path + inside))
         self.setAccessibleDescription(name_of(document))
         self._text_is_here = False
         self.tools.show_as_text(False)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.i18n import plural, tr
-from app.widgets.hit_model import name_of_citation
-from app.widgets.page_offsets import one_line
+from app.widgets.hit_model import location, name_of_citation
+from app.widgets.page_offsets import one_line, shown
 from core.base.types import Answer, AnswerMode, AnswerSentence, Citation, Support
 
 
@@ -49,10 +49,13 @@ def sources(answer: Answer) -> dict[int, list[Citation]]:
 
 
 def place(citation: Citation) -> str:
-    """Document and page in one line."""
+    """Document and page in one line; of a document within another file, both."""
     page = tr(", page {n}", n=citation.page) if citation.page is not None else ""
-    external = f" ({citation.external_id})" if citation.external_id else ""
-    return one_line(f"{name_of_citation(citation)}{external}{page}")
+    name = name_of_citation(citation)
+    if citation.external_id:
+        inside = shown(location(citation.document, citation.external_id))
+        name = inside if citation.external_id.endswith(citation.title) else f"{name} ({inside})"
+    return one_line(f"{name}{page}")
 
 
 def mode_text(answer: Answer) -> str:

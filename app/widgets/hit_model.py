@@ -23,6 +23,12 @@ def name_of_citation(citation: Citation) -> str:
     return shown(citation.title.strip() or PurePath(citation.document).name or citation.document)
 
 
+def location(path: str, external_id: str) -> str:
+    """A document's file, and where in that file it is: "outer.zip › inner.pdf"."""
+    base = PurePath(path).name
+    return f"{base} › {external_id}" if external_id else base
+
+
 def pages_text(first: int | None, last: int | None) -> str:
     """ "page 3", "pages 3–4", or nothing for formats without pages."""
     if first is None:
@@ -34,9 +40,9 @@ def pages_text(first: int | None, last: int | None) -> str:
 
 def place_of(passage: Passage) -> str:
     """File, page and headings of a passage in one line."""
-    file_name = PurePath(passage.path).name if passage.title.strip() else ""
-    external = passage.external_id
-    parts = [file_name, external, pages_text(passage.first_page, passage.last_page), " › ".join(passage.heading_path)]
+    known = not passage.title.strip() and not passage.external_id  # the file's name is the title already
+    file_name = "" if known else location(passage.path, passage.external_id)
+    parts = [file_name, pages_text(passage.first_page, passage.last_page), " › ".join(passage.heading_path)]
     return one_line("  ·  ".join(part for part in parts if part))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +59,8 @@ def test_snippet_without_a_window_is_the_start() -> None:
 
 def test_place_names_file_pages_and_headings() -> None:
     assert place_of(_hit("t", Span(0, 1)).passage) == "b.pdf  ·  pages 3–4  ·  Part › Chapter"
+    inside = replace(_hit("t", Span(0, 1)).passage, path="/a/outer.zip", external_id="mail.eml/inner.pdf")
+    assert place_of(inside) == "outer.zip › mail.eml/inner.pdf  ·  pages 3–4  ·  Part › Chapter"
     assert pages_text(3, 3) == "page 3"
     assert pages_text(None, None) == ""
 

@@ -14,6 +14,7 @@ from core.ingest import passwords
 from core.ingest.hashing import content_hash
 from core.ingest.readers import pdf_page
 from core.ingest.readers.pdf_chars import is_locked
+from core.ingest.unpacked import Unpacked
 from core.library import Library
 from core.worker.server import Call
 
@@ -24,6 +25,7 @@ class ViewRole:
     def __init__(self, library: Path) -> None:
         self._folder = library
         self._library: Library | None = None
+        self._unpacked = Unpacked()
         self._passwords: dict[tuple[Path, int, int], str] = {}
 
     def open(self) -> dict[str, Any]:
@@ -41,7 +43,7 @@ class ViewRole:
             raise PathMissing(f"{document.path} is not there any more.", "Its stored text can still be read.")
         match call.request.op:
             case "page":
-                return self._page(document, path, args)
+                return self._page(document, self._whole_file(document, path), args)
             case "sizes":
                 pages = self._library.document_pages(document.id)
                 return {"pages": [[p.width, p.height] for p in pages]}
@@ -68,6 +70,16 @@ class ViewRole:
             "image": base64.b64encode(picture).decode(), "rects": rects,
         }  # fmt: skip
 
+    def _whole_file(self, document: Document, path: Path) -> Path:
+        """The file to show: of a document within an archive or a mail, the one unpacked for it."""
+        if not document.external_id:
+            return path
+        inner = self._unpacked.file(path, document.external_id)
+        if inner is None:
+            message = f"{document.external_id} is not in {document.path} any more."
+            raise PathMissing(message, "Its stored text can still be read.")
+        return inner
+
     def _password(self, path: Path) -> str:
         """The remembered password of a locked file; looked for once for each version of it."""
         status = path.stat()
@@ -78,6 +90,7 @@ class ViewRole:
         return self._passwords[version]
 
     def close(self) -> None:
+        self._unpacked.close()
         if self._library is not None:
             self._library.close()
 

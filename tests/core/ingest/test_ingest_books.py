@@ -96,7 +96,8 @@ FB2 = """<?xml version="1.0" encoding="{}"?>
 <last-name>Ли</last-name></author><book-title>Приливы</book-title><date value="1901-02-03">1901</date><lang>ru</lang>
 </title-info></description><body><epigraph><p>Море.</p></epigraph><section><title><p>Глава</p><p>первая</p></title>
 <p>Вода <strong>уходит</strong>.&e;</p><section><title><p>Песок</p></title><poem><stanza>
-<v>Один</v><v>Два</v></stanza></poem></section></section><section><p>Конец.</p></section></body><binary id="c">{}</binary></FictionBook>"""
+<v>Один</v><v>Два</v></stanza></poem></section></section><section><p>Конец.</p>
+</section></body><binary id="c">{}</binary></FictionBook>"""
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "windows-1251"])

@@ -3,7 +3,10 @@
 import base64
 import os
 import signal
+import tempfile
 import time
+import zipfile
+from email.message import EmailMessage
 from pathlib import Path
 
 import psutil
@@ -82,6 +85,31 @@ def test_view_marks_the_words_on_the_page(library):
         Path(document.path).unlink()
         with pytest.raises(PathMissing):
             child.call("page", args)
+    reader.close()
+
+
+def test_view_shows_a_file_within_a_mail_within_an_archive(library, tmp_path):
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@example.org", "b@example.org", "Figures"
+    mail.set_content("The mail speaks of zebras.")
+    pdf = next((tmp_path / "docs").rglob("money-0003.pdf")).read_bytes()
+    mail.add_attachment(pdf, maintype="application", subtype="pdf", filename="figures.pdf")
+    with zipfile.ZipFile(tmp_path / "docs" / "box.zip", "w") as archive:
+        archive.writestr("post/letter.eml", mail.as_bytes())
+    with ChildClient("job", library) as job:
+        job.call("ingest", {"paths": []})
+    reader = Library.open(library)
+    found = {d.external_id: d for d in reader.documents() if d.path.endswith("box.zip")}
+    assert set(found) == {"post/letter.eml", "post/letter.eml/figures.pdf"}
+    document = found["post/letter.eml/figures.pdf"]
+    text, _, _ = reader.document_text(document.id)
+    start = text.index("code0003x")
+    with ChildClient("view", library) as child:
+        page = child.call("page", {"document_id": document.id, "number": 1, "spans": [[start, start + 9]]})
+        assert page["pages"] == 2
+        assert len(page["rects"]) == 1
+        assert child.call("page", {"document_id": document.id, "number": 2})["number"] == 2
+    assert not list(Path(tempfile.gettempdir()).glob("whymatch-view-*/*/figures.pdf"))
     reader.close()
 
 
