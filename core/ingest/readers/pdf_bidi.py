@@ -11,13 +11,18 @@ _RUN = re.compile(f"{_LETTER}{{2,}}(?: {_LETTER}+)*")
 _ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 
 
+def runs_to_the_left(text: str) -> bool:
+    """Does the text hold letters of a script that is written from right to left?"""
+    return not text.isascii() and re.search(_LETTER, text) is not None
+
+
 def reading_order(text: str, boxes: np.ndarray) -> np.ndarray | None:
     """Indices that bring the characters into reading order; None when they are in it.
 
     A run is turned round when its letters go to the right on the page. An alef and a lam with one and the same box
     are the sign lam-alef, taken apart the wrong way round. `boxes` is [n, 4].
     """
-    if not re.search(_LETTER, text):
+    if not runs_to_the_left(text):
         return None
     order = np.arange(len(text))
     for run in _RUN.finditer(text):

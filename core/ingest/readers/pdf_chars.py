@@ -1,4 +1,7 @@
-"""PDFium's characters of one page with their boxes, as arrays. Owns the calls into PDFium.
+"""PDFium's characters and words of one page with their boxes, as arrays. Owns the calls into PDFium.
+
+A call for each character is what reading a page costs most beside PDFium's own work, so that the box of every
+character is asked for only where it is needed: to mark a citation, and for scripts that run from right to left.
 
 Boxes are in points from the top left corner of the page as it is shown (rotation and crop box applied).
 """
@@ -10,9 +13,11 @@ import logging
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +25,8 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from core.ingest.readers.pdf_bidi import reading_order
+from core.ingest.readers.pdf_bidi import reading_order, runs_to_the_left
+from core.ingest.readers.pdf_words import Words, ranges, words
 
 HYPHEN = "\x02"  # PDFium's mark for a hyphen at the end of a line
 _WITH_TEXT = frozenset([raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP])
@@ -33,13 +39,15 @@ _ANNOTATIONS = 5000  # a page with more is not flattened
 
 @dataclass(frozen=True, slots=True)
 class PageChars:
-    """`boxes` is [n, 4] float32 (left, top, right, bottom), one row for each character of `text`.
+    """`boxes` is [n, 4] float32 (left, top, right, bottom), one row for each character of `text`, or [0, 4] when only
+    those of `words` were asked for.
 
     `bold` holds the indices of characters that begin a line in a bold font. `unreadable` counts characters of
     which the font does not say what they are; where they are many they are white space in `text`.
     """
 
     text: str
+    words: Words
     boxes: np.ndarray
     width: float
     height: float
@@ -142,7 +150,7 @@ def _has_written_annotations(page: pdfium.PdfPage) -> bool:
     return False
 
 
-def page_chars(page: pdfium.PdfPage) -> PageChars:
+def page_chars(page: pdfium.PdfPage, every_box: bool = False) -> PageChars:
     """All characters of a page in PDFium's order, with the spaces and line ends that it puts in."""
     width, height = page.get_size()
     text_page = raw.FPDFText_LoadPage(page)
@@ -151,16 +159,29 @@ def page_chars(page: pdfium.PdfPage) -> PageChars:
     try:
         handle = ctypes.cast(text_page, ctypes.c_void_p).value or 0
         count = max(0, raw.FPDFText_CountChars(text_page))
-        text = _text(handle, count)
-        boxes = _as_shown(_boxes(handle, count), page)
-        text, unreadable = _without_unreadable(handle, text)
+        text, unreadable = _without_unreadable(handle, _text(handle, count))
         bold = frozenset(m.end() - 1 for m in _LINE_START.finditer(text) if _GET_WEIGHT(handle, m.end() - 1) >= _BOLD)
+        if every_box or runs_to_the_left(text):
+            text, found, boxes = _in_reading_order(text, _boxes(handle, range(count), page))
+        else:
+            found, boxes = _words(handle, text, page), np.zeros((0, 4), np.float32)
     finally:
         raw.FPDFText_ClosePage(text_page)
+    return PageChars(text, found, boxes, float(width), float(height), bold, unreadable)
+
+
+def _in_reading_order(text: str, boxes: np.ndarray) -> tuple[str, Words, np.ndarray]:
     order = reading_order(text, boxes)
     if order is not None:
         text, boxes = "".join(text[index] for index in order.tolist()), boxes[order]
-    return PageChars(text, boxes, float(width), float(height), bold, unreadable)
+    first, last = ranges(text)
+    return text, words(first, last, boxes[first], boxes[last]), boxes
+
+
+def _words(handle: int, text: str, page: pdfium.PdfPage) -> Words:
+    first, last = ranges(text)
+    ends = _boxes(handle, np.stack([first, last], axis=1).ravel().tolist(), page)
+    return words(first, last, ends[::2], ends[1::2])
 
 
 def _call(function: Any, *arguments: Any, result: Any = ctypes.c_int) -> Any:
@@ -187,13 +208,12 @@ def _text(handle: int, count: int) -> str:
     return codes.tobytes().decode(_UTF32, "replace").replace("\ufffe", HYPHEN)
 
 
-def _boxes(handle: int, count: int) -> np.ndarray:
-    """[n, 4] left, top, right, bottom in page space (y upwards)."""
-    boxes = np.zeros((count, 4), np.float32)
-    address, get = boxes.ctypes.data, _GET_BOX
-    for index in range(count):
-        get(handle, index, address + 16 * index)
-    return boxes
+def _boxes(handle: int, indices: Sequence[int], page: pdfium.PdfPage) -> np.ndarray:
+    """[n, 4] left, top, right, bottom of the characters asked for, on the page as it is shown."""
+    boxes = np.zeros((len(indices), 4), np.float32)
+    address = boxes.ctypes.data
+    deque(map(_GET_BOX, repeat(handle), indices, range(address, address + boxes.nbytes, 16)), maxlen=0)
+    return _as_shown(boxes, page)
 
 
 def _without_unreadable(handle: int, text: str) -> tuple[str, int]:

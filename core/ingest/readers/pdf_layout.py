@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,17 +37,45 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class PageLayout:
-    """`source[i]` is the index of PDFium's character that `text[i]` comes from, -1 for what joins lines.
-
-    `line_of[c]` is the number of the line that PDFium's character `c` stands in, -1 for none.
-    """
+class _Joined:
+    """A paragraph's text, and how it came about: what was kept of each line and put after it, then normalized."""
 
     text: str
-    source: np.ndarray
+    lines: Sequence[Line]
+    kept: Sequence[tuple[int, int]]  # characters kept of the line, characters put after it
+    origin: list[int] | None
+
+    def source(self) -> np.ndarray:
+        """Index of the page's character that each character comes from, -1 for none; [len(text)]."""
+        parts: list[np.ndarray] = []
+        for line, (kept, glue) in zip(self.lines, self.kept, strict=True):
+            parts.append(np.concatenate([np.arange(start, end) for start, end in line.pieces])[:kept])
+            parts.append(np.full(glue, -1, np.int64))
+        joined = np.concatenate([*parts, np.full(1, -1, np.int64)])  # the last one for those from nowhere
+        return joined[:-1] if self.origin is None else joined[self.origin]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLayout:
+    text: str
     paragraphs: tuple[Paragraph, ...]
     chars: PageChars
-    line_of: np.ndarray
+    joined: tuple[_Joined, ...]
+    lines: Sequence[Line]
+
+    def source(self) -> np.ndarray:
+        """Index of PDFium's character that each character of `text` comes from, -1 for what joins lines."""
+        gap = np.full(len(SEPARATOR), -1, np.int64)
+        parts = [part for joined in self.joined for part in (gap, joined.source())]
+        return np.concatenate(parts[1:]) if parts else np.zeros(0, np.int64)
+
+    def line_of(self) -> np.ndarray:
+        """The number of the line that each of PDFium's characters stands in, -1 for none."""
+        numbers = np.full(len(self.chars.text), -1, np.int32)
+        for number, line in enumerate(self.lines):
+            for start, end in line.pieces:
+                numbers[start:end] = number
+        return numbers
 
 
 SEPARATOR = "\n\n"
@@ -54,34 +83,21 @@ SEPARATOR = "\n\n"
 
 def layout(chars: PageChars, lines: Sequence[Line]) -> PageLayout:
     """The text that `lines` of a page make, its paragraphs joined by `SEPARATOR`."""
-    line_of = np.full(len(chars.text), -1, np.int32)
-    for number, line in enumerate(lines):
-        for start, end in line.pieces:
-            line_of[start:end] = number
-    parts: list[str] = []
-    sources: list[np.ndarray] = []
+    found: list[_Joined] = []
     paragraphs: list[Paragraph] = []
-    length = 0
+    start = 0
     for group in _paragraphs(lines, body_size(lines)):
-        text, source = normalize(*_join(group, chars.text))
-        if not text:
+        joined = _join(group, chars.text)
+        if not joined.text:
             continue
-        if parts:
-            parts.append(SEPARATOR)
-            sources.append(np.full(len(SEPARATOR), -1, np.int64))
-            length += len(SEPARATOR)
-        parts.append(text)
-        sources.append(source)
-        boxes = tuple(
-            Box(round(line.left, 1), round(line.top, 1), round(line.right, 1), round(line.bottom, 1)) for line in group
-        )
+        boxes = tuple(Box(line.left, line.top, line.right, line.bottom) for line in group)
         size = sorted(line.size for line in group)[len(group) // 2]
-        paragraphs.append(
-            Paragraph(length, length + len(text), boxes, size, group[0].in_columns, group[0].pieces[0][0])
-        )
-        length += len(text)
-    source = np.concatenate(sources) if sources else np.zeros(0, np.int64)
-    return PageLayout("".join(parts), source, tuple(paragraphs), chars, line_of)
+        end = start + len(joined.text)
+        paragraphs.append(Paragraph(start, end, boxes, size, group[0].in_columns, group[0].pieces[0][0]))
+        found.append(joined)
+        start = end + len(SEPARATOR)
+    text = SEPARATOR.join(joined.text for joined in found)
+    return PageLayout(text, tuple(paragraphs), chars, tuple(found), lines)
 
 
 # --- paragraphs
@@ -157,17 +173,16 @@ def _continues_in_next_column(above: Line, line: Line) -> bool:
 # --- text
 
 
-def _join(lines: list[Line], page_text: str) -> tuple[str, np.ndarray]:
-    """The lines of a paragraph as one, words that a hyphen broke put together; with the source of each character."""
+def _join(lines: list[Line], page_text: str) -> _Joined:
+    """The lines of a paragraph as one, words that a hyphen broke put together."""
     parts: list[str] = []
-    sources: list[np.ndarray] = []
-    for number, line in enumerate(lines):
-        following = lines[number + 1].text if number + 1 < len(lines) else ""
-        text, glue = _line_end(line.text, following, page_text)
+    kept: list[tuple[int, int]] = []
+    for line, following in pairwise([*(line.text for line in lines), ""]):
+        text, glue = _line_end(line, following, page_text)
         parts.append(text + glue)
-        sources.append(np.concatenate([np.arange(start, end) for start, end in line.pieces])[: len(text)])
-        sources.append(np.full(len(glue), -1, np.int64))
-    return "".join(parts), np.concatenate(sources)
+        kept.append((len(text), len(glue)))
+    text, origin = normalize("".join(parts))
+    return _Joined(text, lines, kept, origin)
 
 
 def _line_end(text: str, following: str, page_text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.ingest.readers.pdf_chars import HYPHEN, PageChars
+from core.ingest.readers.pdf_words import Words
 
 _LINE_END = re.compile(rf"\r\n|[\r\n]|(?<={HYPHEN})")
 _HIDDEN = 0.25  # times the body size: too small to be seen
@@ -42,32 +43,41 @@ def page_lines(chars: PageChars) -> list[Line]:
 
 
 def _raw_lines(chars: PageChars) -> Iterator[Line]:
-    """PDFium's lines with their measures, all lines of the page at once."""
+    """PDFium's lines with their measures, rounded to a tenth of a point, all lines of the page at once."""
     spans = _line_spans(chars.text)
-    shown = _shown(chars)
-    left, top, right, bottom = chars.boxes[shown].T
-    height = bottom - top
-    first = np.searchsorted(shown, [start for start, _ in spans])
-    last = np.searchsorted(shown, [end for _, end in spans])
-    for (start, end), low, high in zip(spans, first.tolist(), last.tolist(), strict=True):
-        text = chars.text[start:end]
-        rtl = _is_right_to_left(text)
-        if low == high:  # characters without any extent
-            yield Line(((start, end),), text, 0.0, 0.0, 0.0, 0.0, 0.0, False, rtl)
-            continue
-        part = slice(low, high)
-        size = sorted(height[[low, (low + high) // 2, high - 1]].tolist())[1]
-        yield Line(
-            ((start, end),),
-            text,
-            float(left[part].min()),
-            float(top[part].min()),
-            float(right[part].max()),
-            float(bottom[part].max()),
-            size,
-            _widest_gap(left[part], right[part], rtl) > 1.6 * size > 0,
-            rtl,
-        )
+    texts = [chars.text[start:end] for start, end in spans]
+    to_the_left = [_is_right_to_left(text) for text in texts]
+    first, last = np.searchsorted(chars.words.first, np.array(spans, np.int64).reshape(-1, 2).T)
+    boxes, sizes, gaps = _measures(chars.words, first, last, np.array(to_the_left, np.bool_))
+    for span, text, box, size, gap, rtl in zip(spans, texts, boxes, sizes, gaps, to_the_left, strict=True):
+        left, top, right, bottom = box
+        yield Line((span,), text, left, top, right, bottom, size, gap > 1.6 * size > 0, rtl)
+
+
+def _measures(
+    words: Words, first: np.ndarray, last: np.ndarray, to_the_left: np.ndarray
+) -> tuple[list[list[float]], list[float], list[float]]:
+    """Box, size and widest gap of each line, which are the words `first` up to `last`; zeros for lines without any."""
+    if not len(words.first):
+        return [[0.0] * 4] * len(first), [0.0] * len(first), [0.0] * len(first)
+    left, top, right, bottom = words.boxes.T
+    pairs = np.stack([first, last], axis=1).ravel()
+    low, high = np.minimum.reduceat, np.maximum.reduceat
+    sides = ((low, left), (low, top), (high, right), (high, bottom))
+    boxes = np.stack([reduce(np.append(side, 0.0), pairs)[::2] for reduce, side in sides], axis=1).round(1)
+    inner = np.maximum(last - 1, 0)
+    sizes = np.median(
+        [words.size[np.minimum(at, len(words.size) - 1)] for at in (first, (first + last) // 2, inner)], 0
+    )
+    pairs = np.stack([first, np.maximum(inner, first)], axis=1).ravel()
+    gaps = np.where(
+        to_the_left,
+        high(np.append(left[:-1] - right[1:], (0.0, 0.0)), pairs)[::2],
+        high(np.append(left[1:] - right[:-1], (0.0, 0.0)), pairs)[::2],
+    )
+    gaps[last - first < 2] = 0.0
+    boxes[first == last] = sizes[first == last] = 0.0
+    return boxes.tolist(), sizes.tolist(), gaps.tolist()
 
 
 def _line_spans(text: str) -> list[tuple[int, int]]:
@@ -82,27 +92,6 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
             spans.append((start, start + len(inner)))
         begin = following
     return spans
-
-
-def _shown(chars: PageChars) -> np.ndarray:
-    """Indices of the characters that are no white space and have an extent."""
-    codes = np.frombuffer(chars.text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    solid = (codes > 32) & (codes != 0xA0) & (codes != 0x3000)
-    return np.flatnonzero(solid & (chars.boxes[:, 3] > chars.boxes[:, 1]))
-
-
-def shown(chars: PageChars, line: Line) -> np.ndarray:
-    """Indices of the characters of a line that are no white space and have an extent."""
-    inside = [index for start, end in line.pieces for index in range(start, end) if not chars.text[index].isspace()]
-    indices = np.array(inside, np.int64)
-    boxes = chars.boxes[indices]
-    return indices[(boxes[:, 3] > boxes[:, 1]) & (boxes[:, 2] > boxes[:, 0])]
-
-
-def _widest_gap(left: np.ndarray, right: np.ndarray, right_to_left: bool) -> float:
-    if len(left) < 2:
-        return 0.0
-    return float((left[:-1] - right[1:]).max() if right_to_left else (left[1:] - right[:-1]).max())
 
 
 def _goes_on(before: Line, line: Line) -> bool:

@@ -31,7 +31,7 @@ def page_rects(
     """
     try:
         with open_pdf(path, password) as document:
-            found = Pages(document, _known_edges(*_version(path))).layout(page_number - 1)
+            found = Pages(document, _known_edges(*_version(path)), every_box=True).layout(page_number - 1)
             factor = _factor((found.chars.width, found.chars.height), scale)
     except (CannotOpen, NeedsPassword):
         return []
@@ -55,10 +55,10 @@ def _known_edges(path: str, modified: int, size: int) -> dict[int, PageEdges]:
 
 def _boxes(found: PageLayout, start: int, end: int) -> Iterator[np.ndarray]:
     """Boxes of the characters of a span, joined while they stand on one line."""
-    chars = found.source[start:end]
+    chars = found.source()[start:end]
     chars = chars[chars >= 0]
     boxes = found.chars.boxes[chars]
-    lines = found.line_of[chars]
+    lines = found.line_of()[chars]
     shown = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1]) & (lines >= 0)
     boxes, lines = boxes[shown], lines[shown]
     for line in dict.fromkeys(lines.tolist()):

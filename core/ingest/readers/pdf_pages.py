@@ -17,7 +17,7 @@ class Pages:
     """Lays out pages without their running headers and footers. Pages are best asked for in order.
 
     `edges` may come from an earlier look at the same file; what is found is put into it. `look` sees each page before
-    it is flattened.
+    it is flattened. `every_box` is for marking: the box of each character, not only of words.
     """
 
     def __init__(
@@ -26,10 +26,12 @@ class Pages:
         edges: dict[int, PageEdges] | None = None,
         tick: Callable[[], None] = no_tick,
         look: Callable[[int, pdfium.PdfPage], None] | None = None,
+        every_box: bool = False,
     ) -> None:
         self._document = document
         self._tick = tick
         self._look_at = look
+        self._every_box = every_box
         self._edges = {} if edges is None else edges
         self._ahead: dict[int, tuple[PageChars, list[Line]]] = {}
 
@@ -51,7 +53,7 @@ class Pages:
     def _load(self, index: int) -> tuple[PageChars, list[Line]]:
         self._tick()
         with open_page(self._document, index, self._look_at) as page:
-            chars = page_chars(page)
+            chars = page_chars(page, self._every_box)
         lines = page_lines(chars)
         self._edges[index] = page_edges(chars, lines)
         return chars, lines

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from core.ingest.readers.pdf_chars import PageChars
-from core.ingest.readers.pdf_lines import Line, body_size, shown
+from core.ingest.readers.pdf_lines import Line, body_size
 
 RADIUS = 4
 _FEWEST = 3  # pages that must have the line, when most pages around have it
@@ -200,12 +200,11 @@ def _cells(row: Sequence[Line], chars: PageChars) -> list[np.ndarray]:
     """Left edge, middle and right edge of each cell of a row."""
     cells: list[np.ndarray] = []
     for line in row:
-        inside = shown(chars, line)
-        order = np.argsort(chars.boxes[inside, 0], kind="stable")
-        left, right = chars.boxes[inside, 0][order], chars.boxes[inside, 2][order]
-        ends = np.flatnonzero(left[1:] - right[:-1] > 1.2 * line.size) + 1
-        for part in np.split(np.arange(len(left)), ends):
+        boxes = np.concatenate([chars.words.boxes[chars.words.between(*piece)] for piece in line.pieces])
+        boxes = boxes[boxes[:, 0].argsort(kind="stable")]
+        ends = np.flatnonzero(boxes[1:, 0] - boxes[:-1, 2] > 1.2 * line.size) + 1
+        for part in np.split(boxes, ends):
             if len(part):
-                begin, end = float(left[part].min()), float(right[part].max())
+                begin, end = part[:, 0].min(), part[:, 2].max()
                 cells.append(np.array([begin, (begin + end) / 2, end]))
     return cells

@@ -1,12 +1,10 @@
-"""Characters of a PDF made searchable (ligatures, presentation forms, accents), with the source of each kept."""
+"""Characters of a PDF made searchable (ligatures, presentation forms, accents), with the place of each kept."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import cache
-
-import numpy as np
 
 from core.ingest.readers.build import clean
 
@@ -24,13 +22,14 @@ def is_wide(character: str) -> bool:
     return "\u2e80" <= character <= "\ua4cf" or "\uf900" <= character <= "\ufaff" or "\uff00" <= character <= "\uffef"
 
 
-def normalize(text: str, source: np.ndarray) -> tuple[str, np.ndarray]:
-    """NFC text without forms, control characters and doubled spaces; `source` follows, [len(text)] int64."""
+def normalize(text: str) -> tuple[str, list[int] | None]:
+    """NFC text without forms, control characters and doubled spaces, and the index in `text` that each character
+    comes from, -1 for none; None when nothing changed."""
     if text == text.strip() and not _SPECIAL.search(text) and unicodedata.is_normalized("NFC", text):
-        return text, source
+        return text, None
     out: list[str] = []
     origin: list[int] = []
-    for cluster, where in _clusters(text, source.tolist()):
+    for cluster, where in _clusters(text):
         for character in unicodedata.normalize("NFC", cluster):
             if character == " " and (not out or out[-1] == " "):
                 continue
@@ -42,14 +41,14 @@ def normalize(text: str, source: np.ndarray) -> tuple[str, np.ndarray]:
     result = "".join(out)
     if clean(result) != result:  # characters that compose across clusters: rare, and their boxes are dropped
         result = clean(result).strip()
-        return result, np.full(len(result), origin[0] if origin else -1, np.int64)
-    return result, np.array(origin, np.int64)
+        return result, [origin[0] if origin else -1] * len(result)
+    return result, origin
 
 
-def _clusters(text: str, source: list[int]) -> list[tuple[str, int]]:
+def _clusters(text: str) -> list[tuple[str, int]]:
     """Characters with the marks that combine with them."""
     clusters: list[tuple[str, int]] = []
-    for character, where in zip(text, source, strict=True):
+    for where, character in enumerate(text):
         piece = _piece(character)
         if not piece:
             continue
