@@ -11,20 +11,21 @@ import pytest
 from tests.corpus import make_folder
 
 ROOT = Path(__file__).resolve().parents[3]
+UNLOCKINGS = (((), b""), (("--password-stdin",), b"guess\n"), (("--password-stdin",), b"sesame\n"))
 
 
-def run(*arguments, code=0):
+def run(*arguments, code=0, typed=b""):
     done = subprocess.run(
         [sys.executable, "-m", "core.cli", *map(str, arguments)], cwd=ROOT, capture_output=True,
-        stdin=subprocess.DEVNULL, env={**os.environ, "COLUMNS": "200"}, timeout=300, check=False,
+        input=typed, env={**os.environ, "COLUMNS": "200"}, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr.decode()
     assert b"Traceback" not in done.stderr
     return done
 
 
-def ask_json(*arguments):
-    lines = run(*arguments, "--json").stdout.splitlines()
+def ask_json(*arguments, code=0):
+    lines = run(*arguments, "--json", code=code).stdout.splitlines()
     assert len(lines) == 1, "one JSON object and nothing else"
     return json.loads(lines[0])
 
@@ -107,7 +108,7 @@ def test_a_damaged_index_file_is_rebuilt_and_it_is_said(library):
     for path in (library / "generations").rglob("*.faiss"):
         data = path.read_bytes()
         path.write_bytes(data[: len(data) // 2])
-    assert not ask_json("doctor", "--library", library)["ok"]
+    assert not ask_json("doctor", "--library", library, code=1)["ok"]
     found = ask_json("search", "honey hive", "--library", library)
     assert "rebuilt" in found["notice"]
     assert [h["text"] for h in found["hits"]] == [h["text"] for h in before["hits"]]
@@ -189,3 +190,21 @@ def test_an_index_whose_manifest_is_lost_is_made_again(library, tmp_path):
     again = ask_json("ingest", tmp_path / "docs", "--library", library)
     assert (again["documents"], again["encoded"]) == (32, 0)
     assert ask_json("doctor", "--library", library)["ok"]
+
+
+def test_a_locked_file_is_read_with_its_password(library, tmp_path):
+    from reportlab.lib.pdfencrypt import StandardEncryption
+    from reportlab.pdfgen.canvas import Canvas
+
+    path = tmp_path / "docs" / "locked.pdf"
+    canvas = Canvas(str(path), encrypt=StandardEncryption("sesame"))
+    canvas.drawString(72, 700, "The treasure lies under the third palm tree")
+    canvas.save()
+    told = [json.loads(run("text", path, "--json", *more, typed=t).stdout) for more, t in UNLOCKINGS]
+    assert [t["state"] for t in told] == ["locked", "locked", "read"]
+    assert "treasure" in told[2]["text"]
+    run("ingest", tmp_path / "docs", "--library", library)
+    assert b"Check the password" in run("unlock", path, "--library", library, typed=b"guess\n", code=1).stderr
+    assert b"No password" in run("unlock", path, "--library", library, code=1).stderr
+    run("unlock", path, "--library", library, typed=b"sesame\n")
+    assert "treasure" in ask_json("search", "treasure palm tree", "--library", library)["hits"][0]["text"]
