@@ -95,7 +95,7 @@ class SheetRows:
         names = {} if len(cells) == 1 < len(self._header) - 1 else self._header  # one cell alone is a title
         texts = []
         for column, cell in cells.items():
-            text = collapse(cell.text[:LONGEST_CELL])
+            text = _one_line(cell.text)
             name = names.get(column, "")
             texts.append(f"{name}: {text}" if name and name != text else text)
         first, last = min(cells), max(cells)
@@ -105,6 +105,13 @@ class SheetRows:
         if heads:
             self._header = {column: collapse(cell.text).rstrip(":") for column, cell in cells.items()}
         self._last = number
+
+
+def _one_line(text: str) -> str:
+    """`collapse`, with a short way for what most cells hold."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
+    return collapse(text[:LONGEST_CELL])
 
 
 def _goes_on(cells: Mapping[int, Cell], header: Mapping[int, str]) -> bool:

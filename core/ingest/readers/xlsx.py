@@ -22,7 +22,7 @@ from core.ingest.readers.build import TextBuilder, collapse, failure
 from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of
 from core.ingest.readers.ooxml_drawing import lines, part_text
 from core.ingest.readers.sheet_rows import SheetRows
-from core.ingest.readers.xlsx_cells import Formats, SharedStrings, SheetCells
+from core.ingest.readers.xlsx_cells import MOST_CELLS, Formats, SharedStrings, SheetCells
 from core.ingest.readers.xml_stream import EntitiesRefused, XmlError, parse
 
 _DAMAGE = (BadZipFile, zlib.error, etree.XMLSyntaxError, XmlError, EntitiesRefused, NotImplementedError, EOFError)
@@ -56,6 +56,7 @@ class _Reader:
         self._people = self._named(("person",), "id", "displayName")
         self._formats = Formats(self._part("styles"))
         self._strings = SharedStrings(limits.output_characters)
+        self._cells = 0
 
     def document(self) -> ReadDocument:
         """The workbook; TRUNCATED when a limit was reached on the way."""
@@ -63,7 +64,7 @@ class _Reader:
         try:
             self._read_strings()
             for number, (name, hidden, part) in enumerate(self._sheets(), start=1):
-                if self._builder.full:
+                if self._builder.full or self._cells >= MOST_CELLS:
                     break
                 self._builder.leave_headings()
                 self._builder.open_page(number, label=f"{name} (hidden)" if hidden else name)
@@ -79,12 +80,12 @@ class _Reader:
             language=self._properties.language,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
-        if cut or (self._strings.full and found.state is DocumentState.READ):
-            return replace(
-                found,
-                state=DocumentState.TRUNCATED,
-                reason=cut or "The workbook holds too many texts: some were left out.",
-            )
+        if self._cells >= MOST_CELLS:
+            cut = f"The workbook has more than {MOST_CELLS:,} cells: only its first part was read."
+        elif self._strings.full:
+            cut = "The workbook holds too many texts: some were left out."
+        if cut and found.state is not DocumentState.TRUNCATED:
+            return replace(found, state=DocumentState.TRUNCATED, reason=cut)
         if found.state is DocumentState.EMPTY and self._warnings:
             return failure(DocumentState.BROKEN, "The file is damaged: none of its sheets can be read.", found.warnings)
         return found
@@ -119,7 +120,11 @@ class _Reader:
 
     def _alive(self) -> bool:
         self._tick()
-        return not self._builder.full and not self._strings.full
+        return not self._strings.full
+
+    def _room(self) -> bool:
+        self._tick()
+        return not self._builder.full
 
     def _sheets(self) -> list[tuple[str, bool, str]]:
         """Name, whether hidden, and part of each sheet, in order; by the parts' names when the list is damaged."""
@@ -145,11 +150,12 @@ class _Reader:
         try:
             stream = self._package.stream(part)
             if stream is not None:
-                parse(stream, cells, lambda: self._tick() is None and not self._builder.full)
+                parse(stream, cells, lambda: self._room() and self._cells + cells.count < MOST_CELLS)
         except _DAMAGE:
             self._warnings.append(f'The sheet "{name}" is damaged: it was read up to row {cells.number}.')
         finally:
             rows.finish()
+            self._cells += cells.count
         for text in cells.printed:
             rows.say(_printed(text, name))
         for relation in self._of(part):

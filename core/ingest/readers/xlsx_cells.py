@@ -9,6 +9,7 @@ from core.ingest.readers.ooxml import Element, attribute, child
 from core.ingest.readers.sheet_rows import LAST_COLUMN, LONGEST_CELL, Cell, SheetRows, column_number
 
 _MOST_STRINGS = 4_000_000
+MOST_CELLS = 10_000_000  # of a workbook, empty ones too
 _MOST_PRINTED = 100  # page headers and footers of a sheet
 _PRINTED = ("oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter")
 
@@ -31,8 +32,13 @@ class Formats:
     def strong(self, style: int) -> bool:
         return style < len(self._strong) and self._strong[style]
 
+    def _plain(self, style: int) -> bool:
+        return style >= len(self._codes) or self._codes[style] == "General"
+
     def show(self, raw: str, style: int) -> str:
         """The number `raw` as cells of `style` show it; as it is when it is no number."""
+        if raw.isdecimal() and self._plain(style):
+            return raw
         try:
             value = float(raw)
         except ValueError:
@@ -80,11 +86,15 @@ class SharedStrings:
 
 
 class SheetCells:
-    """Hears a sheet's XML and hands its rows on. `printed` holds page headers and footers, `number` the row at hand."""
+    """Hears a sheet's XML and hands its rows on. `printed` holds page headers and footers, `number` the row at hand.
+
+    `count` is how many cells there were, empty ones too.
+    """
 
     def __init__(self, rows: SheetRows, strings: SharedStrings, formats: Formats) -> None:
         self.printed: list[str] = []
         self.number = 0
+        self.count = 0
         self._rows, self._strings, self._formats = rows, strings, formats
         self._cells: dict[int, Cell] = {}
         self._column = 0
@@ -97,6 +107,7 @@ class SheetCells:
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._inside = False
         if name == "c":
+            self.count += 1
             self._column = column_number(attributes.get("r", "")) or self._column + 1
             self._type = attributes.get("t", "n")
             self._style = _number(attributes.get("s", "0"))
