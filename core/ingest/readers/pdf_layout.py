@@ -15,7 +15,7 @@ import numpy as np
 
 from core.base.types import Box
 from core.ingest.readers.pdf_chars import HYPHEN, PageChars
-from core.ingest.readers.pdf_lines import Line, body_size
+from core.ingest.readers.pdf_lines import Line
 from core.ingest.readers.pdf_text import is_wide, normalize
 
 LIST_MARK = re.compile(r"(?:[•‣◦▪●○■□–—*\-\uf0b7\uf0a7]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,4}\))\s+\S")
@@ -81,12 +81,12 @@ class PageLayout:
 SEPARATOR = "\n\n"
 
 
-def layout(chars: PageChars, lines: Sequence[Line]) -> PageLayout:
+def layout(chars: PageChars, lines: Sequence[Line], body_size: float) -> PageLayout:
     """The text that `lines` of a page make, its paragraphs joined by `SEPARATOR`."""
     found: list[_Joined] = []
     paragraphs: list[Paragraph] = []
     start = 0
-    for group in _paragraphs(lines, body_size(lines)):
+    for group in _paragraphs(lines, body_size):
         joined = _join(group, chars.text)
         if not joined.text:
             continue
@@ -144,7 +144,7 @@ def _right_below(above: Line, line: Line) -> bool:
 def _belong_together(current: list[Line], line: Line, left: float, right: float, body_size: float) -> bool:
     """Was the line before broken only because the margin was reached?"""
     above = current[-1]
-    if line.in_columns or above.in_columns or LIST_MARK.match(line.text) or _LEADERS.search(above.text):
+    if line.in_columns or above.in_columns or LIST_MARK.match(line.text) or _has_leaders(above.text):
         return False
     if above.text.endswith((HYPHEN, "\xad")):
         return True
@@ -160,6 +160,10 @@ def _belong_together(current: list[Line], line: Line, left: float, right: float,
     is_hanging = len(current) == 1 and LIST_MARK.match(above.text)
     new_indent = indent > 0.9 * line.size and not is_hanging and above.text.endswith(_SENTENCE_END)
     return broken_by_margin and not new_indent
+
+
+def _has_leaders(text: str) -> bool:
+    return (text.count(".") >= 5 or "…" in text) and _LEADERS.search(text) is not None
 
 
 def _continues_in_next_column(above: Line, line: Line) -> bool:

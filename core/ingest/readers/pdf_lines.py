@@ -11,7 +11,7 @@ import numpy as np
 from core.ingest.readers.pdf_chars import HYPHEN, PageChars
 from core.ingest.readers.pdf_words import Words
 
-_LINE_END = re.compile(rf"\r\n|[\r\n]|(?<={HYPHEN})")
+_LINE = re.compile(rf"[^\r\n{HYPHEN}]+{HYPHEN}?|{HYPHEN}")
 _HIDDEN = 0.25  # times the body size: too small to be seen
 
 
@@ -33,13 +33,13 @@ class Line:
     right_to_left: bool
 
 
-def page_lines(chars: PageChars) -> list[Line]:
-    """All lines of a page in PDFium's order, without those too small to be seen."""
+def page_lines(chars: PageChars) -> tuple[list[Line], float]:
+    """All lines of a page in PDFium's order, without those too small to be seen, and the size of the body."""
     lines: list[Line] = []
     for line in _raw_lines(chars):
         lines.append(_merge(lines.pop(), line) if lines and _goes_on(lines[-1], line) else line)
-    smallest = _HIDDEN * body_size(lines)
-    return [line for line in lines if line.size >= smallest or line.size <= 0]
+    body = _body_size(lines)
+    return [line for line in lines if line.size >= _HIDDEN * body or line.size <= 0], body
 
 
 def _raw_lines(chars: PageChars) -> Iterator[Line]:
@@ -83,14 +83,12 @@ def _measures(
 def _line_spans(text: str) -> list[tuple[int, int]]:
     """Ranges of the lines that hold something to see, without the white space around it."""
     spans: list[tuple[int, int]] = []
-    begin = 0
-    for end, following in [*((m.start(), m.end()) for m in _LINE_END.finditer(text)), (len(text), len(text))]:
-        piece = text[begin:end]
-        inner = piece.strip()
-        if inner:
-            start = begin + len(piece) - len(piece.lstrip())
-            spans.append((start, start + len(inner)))
-        begin = following
+    for found in _LINE.finditer(text):
+        line = found.group()
+        start = found.start() + len(line) - len(line.lstrip())
+        end = start + len(line.strip())
+        if start < end:
+            spans.append((start, end))
     return spans
 
 
@@ -125,7 +123,7 @@ def _is_right_to_left(text: str) -> bool:
     return count * 2 > sum(map(str.isalpha, text))
 
 
-def body_size(lines: Sequence[Line]) -> float:
+def _body_size(lines: Sequence[Line]) -> float:
     """The height most characters of the page have."""
     weights: dict[float, int] = {}
     for line in lines:

@@ -33,16 +33,16 @@ class Pages:
         self._look_at = look
         self._every_box = every_box
         self._edges = {} if edges is None else edges
-        self._ahead: dict[int, tuple[PageChars, list[Line]]] = {}
+        self._ahead: dict[int, tuple[PageChars, list[Line], float]] = {}
 
     def layout(self, index: int) -> PageLayout:
         """Page `index` (from 0). Raises CannotOpen."""
-        chars, lines = self._ahead.pop(index) if index in self._ahead else self._load(index)
+        chars, lines, body = self._ahead.pop(index) if index in self._ahead else self._load(index)
         for near in range(max(0, index - RADIUS), min(len(self._document), index + RADIUS + 1)):
             if near not in self._edges:
                 self._look(near)
         running = running_lines(self._edges, index)
-        return layout(chars, [line for number, line in enumerate(lines) if number not in running])
+        return layout(chars, [line for number, line in enumerate(lines) if number not in running], body)
 
     def _look(self, index: int) -> None:
         try:
@@ -50,10 +50,10 @@ class Pages:
         except CannotOpen:
             self._edges[index] = PageEdges()
 
-    def _load(self, index: int) -> tuple[PageChars, list[Line]]:
+    def _load(self, index: int) -> tuple[PageChars, list[Line], float]:
         self._tick()
         with open_page(self._document, index, self._look_at) as page:
             chars = page_chars(page, self._every_box)
-        lines = page_lines(chars)
-        self._edges[index] = page_edges(chars, lines)
-        return chars, lines
+        lines, body = page_lines(chars)
+        self._edges[index] = page_edges(chars, lines, body)
+        return chars, lines, body

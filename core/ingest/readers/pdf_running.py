@@ -12,10 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from core.ingest.readers.pdf_chars import PageChars
-from core.ingest.readers.pdf_lines import Line, body_size
+from core.ingest.readers.pdf_lines import Line
 
 RADIUS = 4
 _FEWEST = 3  # pages that must have the line, when most pages around have it
@@ -126,9 +124,8 @@ def _runs(
 # --- the edges of a page
 
 
-def page_edges(chars: PageChars, lines: Sequence[Line]) -> PageEdges:
+def page_edges(chars: PageChars, lines: Sequence[Line], body: float) -> PageEdges:
     rows = _rows(lines)
-    body = body_size(lines)
     gaps = sorted(max(0.0, _top(below) - _bottom(row)) for row, below in pairwise(rows))
     typical = gaps[len(gaps) // 4] if gaps else 0.0
 
@@ -192,19 +189,24 @@ def _is_apart(row: Sequence[Line], inner: Sequence[Line], typical: float, chars:
 def _is_table(row: Sequence[Line], inner: Sequence[Line], chars: PageChars) -> bool:
     """Do two cells stand over or under two others?"""
     outer_cells, inner_cells = _cells(row, chars), _cells(inner, chars)
-    aligned = sum(any(np.abs(cell - other).min() < 2 for other in inner_cells) for cell in outer_cells)
-    return aligned > 1
+    return sum(any(_are_aligned(cell, other) for other in inner_cells) for cell in outer_cells) > 1
 
 
-def _cells(row: Sequence[Line], chars: PageChars) -> list[np.ndarray]:
-    """Left edge, middle and right edge of each cell of a row."""
-    cells: list[np.ndarray] = []
+def _are_aligned(cell: tuple[float, float], other: tuple[float, float]) -> bool:
+    """By their left edges, their right edges, or their middles."""
+    left, right = cell[0] - other[0], cell[1] - other[1]
+    return min(abs(left), abs(right), abs(left + right) / 2) < 2
+
+
+def _cells(row: Sequence[Line], chars: PageChars) -> list[tuple[float, float]]:
+    """Left and right edge of each cell of a row."""
+    cells: list[tuple[float, float]] = []
     for line in row:
-        boxes = np.concatenate([chars.words.boxes[chars.words.between(*piece)] for piece in line.pieces])
-        boxes = boxes[boxes[:, 0].argsort(kind="stable")]
-        ends = np.flatnonzero(boxes[1:, 0] - boxes[:-1, 2] > 1.2 * line.size) + 1
-        for part in np.split(boxes, ends):
-            if len(part):
-                begin, end = part[:, 0].min(), part[:, 2].max()
-                cells.append(np.array([begin, (begin + end) / 2, end]))
+        boxes = [box for piece in line.pieces for box in chars.words.boxes[chars.words.between(*piece)].tolist()]
+        before = len(cells)
+        for left, _, right, _ in sorted(boxes):
+            if len(cells) > before and left - cells[-1][1] <= 1.2 * line.size:
+                cells[-1] = (cells[-1][0], max(cells[-1][1], right))
+            else:
+                cells.append((left, right))
     return cells
