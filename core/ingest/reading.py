@@ -284,10 +284,6 @@ def _documents(
     file: FoundFile, sandbox: Sandbox, limits: Limits, control: Control, marker: Marker | None,
     told: Callable[[str], None] | None,
 ) -> Iterator[ReadDocument]:  # fmt: skip
-    if file.size > limits.file_bytes:
-        gigabytes = limits.file_bytes / (1 << 30)
-        yield ReadDocument("", state=DocumentState.TOO_LARGE, reason=f"The file is larger than {gigabytes:.1f} GB.")
-        return
     try:
         media_type = sniff(file.path)
     except OSError as error:

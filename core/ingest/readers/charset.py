@@ -53,7 +53,7 @@ class Decoded:
 
 
 def decode(data: bytes, declared: str = "") -> Decoded:
-    """The text of `data`. `declared` is the charset a page or header names; it is believed unless another fits better."""
+    """The text of `data`. `declared` is the charset a page or header names; it is believed unless another is better."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _replaced(data, encoding)

@@ -12,6 +12,8 @@ from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse
 from core.ingest.readers.charset import Decoded, decode
+from core.ingest.readers.html_meta import properties
+from core.ingest.readers.html_source import parse_page
 from core.ingest.readers.rows import table_rows
 
 _META_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w:.-]+)", re.I)
@@ -21,6 +23,7 @@ _HIDDEN = frozenset(
     ["script", "style", "noscript", "template", "nav", "head", "svg", "iframe", "object", "canvas", "button", "select",
      "datalist", "dialog", "audio", "video", "map", "ix:header", "rt", "rp"]
 )  # fmt: skip
+_NEVER_SHOWN = frozenset(["script", "style", "template", "head", "ix:header"])
 _HIDDEN_ROLES = frozenset(["navigation", "search", "menu", "menubar", "dialog", "alertdialog"])
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -44,18 +47,30 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
 
 def page_document(decoded: Decoded, limits: Limits) -> ReadDocument:
     """The document that a page is."""
-    tree = LexborHTMLParser(decoded.text)
+    tree = parse_page(decoded.text)
     builder = TextBuilder(limits.output_characters)
     if tree.body is not None:
-        walk(tree.body, builder)
+        _add_page(tree, tree.body, builder)
+    known = properties(tree)
     return builder.build(
-        title=_title(tree),
-        author=_meta(tree, "author", "article:author", "dc.creator"),
-        created=_date(_meta(tree, "article:published_time", "date", "dc.date", "dcterms.created")),
-        modified=_date(_meta(tree, "article:modified_time", "last-modified", "dcterms.modified")),
-        language=_language(tree),
+        title=known.title,
+        author=known.author,
+        created=known.created,
+        modified=known.modified,
+        language=known.language,
         warnings=decoded.warnings,
     )
+
+
+def _add_page(tree: LexborHTMLParser, body: LexborNode, builder: TextBuilder) -> None:
+    """The main part first, then what stands around it; what is hidden only where nothing else is there."""
+    mains = tree.css("main, [role=main]")
+    main = mains[0] if len(mains) == 1 and not _is_hidden(mains[0]) else None
+    if main is not None:
+        walk(main, builder)
+    _Walker(builder, leave_out=main).visit(body, BlockKind.PARAGRAPH, 0)
+    if not builder.length:
+        _Walker(builder, show_hidden=True).visit(body, BlockKind.PARAGRAPH, 0)
 
 
 def decode_page(data: bytes) -> Decoded:
@@ -72,14 +87,16 @@ def walk(root: LexborNode, builder: TextBuilder) -> None:
 class _Walker:
     """Gathers inline text until a block element begins or ends."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, leave_out: LexborNode | None = None, show_hidden: bool = False) -> None:
         self._builder = builder
         self._inline: list[str] = []
+        self._left_out = leave_out.mem_id if leave_out is not None else None
+        self._show_hidden = show_hidden
 
     def visit(self, node: LexborNode, kind: BlockKind, depth: int) -> None:
         """The children of `node`, and what is left of its inline text."""
         if depth > _DEEPEST:
-            self._inline.append(node.text(deep=True, separator=" "))
+            self._inline.append(_visible_text(node))
             return
         child = node.child
         while child is not None and not self._builder.full:
@@ -92,7 +109,7 @@ class _Walker:
         tag = node.tag or ""
         if node.is_text_node:
             self._inline.append(_SOFT_SPACE.sub(" ", node.text_content or ""))
-        elif not node.is_element_node or tag in _HIDDEN or _is_hidden(node):
+        elif not node.is_element_node or self._passes_over(node, tag):
             return
         elif tag == "br":
             self._inline.append("\n")
@@ -105,6 +122,11 @@ class _Walker:
         else:
             self._flush(kind)
             self._block(node, tag, kind, depth)
+
+    def _passes_over(self, node: LexborNode, tag: str) -> bool:
+        if node.mem_id == self._left_out or tag in _NEVER_SHOWN:
+            return True
+        return not self._show_hidden and (tag in _HIDDEN or _is_hidden(node))
 
     def _block(self, node: LexborNode, tag: str, kind: BlockKind, depth: int) -> None:
         if tag in _HEADINGS:
@@ -122,7 +144,7 @@ class _Walker:
         rows = [row for row in table.css("tr") if row.parent is not None]
         cells = [[collapse(_visible_text(cell)) for cell in row.iter() if cell.tag in ("td", "th")] for row in rows]
         first = rows[0] if rows else None
-        has_header = first is not None and all(cell.tag == "th" for cell in first.iter())
+        has_header = first is not None and (_in_head(first) or all(cell.tag == "th" for cell in first.iter()))
         for line in table_rows(cells, has_header):
             self._builder.add(line, BlockKind.TABLE_ROW, separator="\n")
 
@@ -166,35 +188,13 @@ def _is_hidden(node: LexborNode) -> bool:
     return bool(_HIDDEN_STYLE.search(attributes.get("style") or ""))
 
 
+def _in_head(row: LexborNode) -> bool:
+    return row.parent is not None and row.parent.tag == "thead"
+
+
 def _is_data_table(table: LexborNode) -> bool:
     """Rows and columns of short values, against a table that only lays out the page."""
     if table.css_first("table table, h1, h2, h3, ul, ol, pre, form") is not None:
         return False
     cells = table.css("td, th")
     return len(cells) > 1 and all(len(cell.text(deep=True)) < 1000 for cell in cells)
-
-
-def _title(tree: LexborHTMLParser) -> str:
-    node = tree.css_first("title")
-    title = collapse(node.text()) if node is not None else ""
-    heading = tree.css_first("h1")
-    return title or _meta(tree, "og:title") or (collapse(_visible_text(heading)) if heading is not None else "")
-
-
-def _meta(tree: LexborHTMLParser, *names: str) -> str:
-    found: dict[str, str] = {}
-    for node in tree.css("meta"):
-        name = node.attributes.get("name") or node.attributes.get("property") or ""
-        found.setdefault(name.lower(), node.attributes.get("content") or "")
-    return next((found[name] for name in names if found.get(name)), "")
-
-
-def _date(value: str) -> str:
-    return value if re.match(r"\d{4}-\d{2}-\d{2}", value) else ""
-
-
-def _language(tree: LexborHTMLParser) -> str:
-    root = tree.css_first("html")
-    declared = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
-    code = declared.split("-")[0].lower()
-    return code if len(code) == 2 and code.isalpha() else ""

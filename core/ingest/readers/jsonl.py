@@ -9,7 +9,9 @@ from typing import Any
 
 from core.base.types import DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
+from core.ingest.readers import json_tree
 from core.ingest.readers.build import TextBuilder, failure
+from core.ingest.readers.charset import decode
 
 _LONGEST_LINE = 64 << 20
 _BAD_LINES_NAMED = 20
@@ -38,11 +40,25 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
             if previous is not None:
                 yield previous
             previous = document
-    warnings = (_warning(bad, bad_count),) if bad else ()
     if previous is None:
-        yield failure(DocumentState.BROKEN if bad else DocumentState.EMPTY, "No line holds a document.", warnings)
+        yield _as_lines(path, limits, tick) if bad else failure(DocumentState.EMPTY, "The file holds no text.")
         return
+    warnings = (_warning(bad, bad_count),) if bad else ()
     yield _with_warnings(previous, warnings)
+
+
+def _as_lines(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
+    """A file of other objects (a log, a data set): one document, each line as it is read by a person."""
+    builder = TextBuilder(limits.output_characters)
+    with path.open("rb") as file:
+        for number, line in enumerate(_lines(file), 1):
+            tick()
+            text = decode(line).text
+            value = json_tree.parse(text)
+            builder.add(json_tree.lines_of(value[0]) if value else text, place=f"line {number}")
+            if builder.full:
+                break
+    return builder.build()
 
 
 def _lines(file: Any) -> Iterator[bytes]:

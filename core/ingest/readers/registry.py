@@ -81,6 +81,8 @@ FORMATS = (
 )
 SHORT_NAMES = {known.media_type: known.short_name for known in FORMATS}
 _MODULES = {known.media_type: known.module for known in FORMATS}
+# plain text of any size is read as far as the output may go, and marked as truncated
+_READ_IN_PART = frozenset([sniff.TEXT, sniff.CSV, sniff.TSV, sniff.JSONL, sniff.JSON, sniff.SOURCE])
 
 
 def read(
@@ -142,7 +144,7 @@ def _refuse(path: Path, media_type: str, limits: Limits) -> ReadDocument | None:
         return failure(DocumentState.EMPTY, "The file is empty: it has no bytes.")
     if media_type not in _MODULES:
         return failure(DocumentState.UNSUPPORTED, f"This seems to be {sniff.describe(media_type)}, which is not read.")
-    if size > limits.file_bytes:
+    if size > limits.file_bytes and media_type not in _READ_IN_PART:
         allowed = limits.file_bytes >> 20
         return failure(DocumentState.TOO_LARGE, f"The file has {size >> 20:,} MB; up to {allowed:,} MB are read.")
     return None

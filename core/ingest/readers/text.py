@@ -9,7 +9,7 @@ from pathlib import Path
 from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder
-from core.ingest.readers.charset import decode
+from core.ingest.readers.plain_file import load
 from core.ingest.readers.text_headings import Heading, find_headings
 
 _BLANK = re.compile(r"\n[^\S\n\f]*(?:\n[^\S\n\f]*)+")
@@ -18,10 +18,9 @@ _WRAPPED = 45  # characters from which a line looks cut by a margin rather than 
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
-    decoded = decode(path.read_bytes())
+    file = load(path, limits)
     builder = TextBuilder(limits.output_characters)
-    text = re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", decoded.text)
-    pages = [_BLANK.split(page) for page in text.rstrip("\f\n ").split("\f")]
+    pages = [_BLANK.split(page) for page in file.text.rstrip("\f\n ").split("\f")]
     headings = find_headings([paragraph for page in pages for paragraph in page])
     found = iter(headings)
     for number, page in enumerate(pages, 1):
@@ -29,7 +28,8 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
             builder.open_page(number)
         for paragraph in page:
             _add_paragraph(builder, paragraph, next(found))
-    yield builder.build(title=_title(headings), warnings=decoded.warnings)
+        tick()
+    yield file.marked(builder.build(title=_title(headings), warnings=file.warnings))
 
 
 def _title(headings: Sequence[Heading | None]) -> str:

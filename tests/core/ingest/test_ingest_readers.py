@@ -305,9 +305,12 @@ class TestCollections:
         for document in found:
             assert_sound(document)
 
-    def test_no_good_line_is_broken(self, tmp_path: Path) -> None:
-        (document,) = read(write(tmp_path, "a.jsonl", "{}\n[]\n"), "application/jsonl", Limits())
-        assert document.state == DocumentState.BROKEN
+    def test_lines_without_documents_are_one_document(self, tmp_path: Path) -> None:
+        lines = '{"level": "error", "at": {"file": "a.py"}}\n{broken\n{"level": "info", "tags": ["x", "y"]}\n'
+        document = one(write(tmp_path, "log.jsonl", lines))
+        assert (document.state, document.reader) == (DocumentState.READ, "jsonl")
+        assert document.text == "level: error\nat.file: a.py\n\n{broken\n\nlevel: info\ntags: x, y"
+        assert [block.place for block in document.blocks] == ["line 1", "line 2", "line 3"]
 
     def test_is_streamed(self, tmp_path: Path) -> None:
         path = write(tmp_path, "a.jsonl", "".join(f'{{"_id": "{i}", "text": "Text {i}"}}\n' for i in range(5000)))
