@@ -52,8 +52,7 @@ def read_member(
     """
 
     def read_in(inner: SharedLimits) -> Iterator[ReadDocument]:
-        with tempfile.TemporaryDirectory(prefix="member-", dir=limits.spool or None) as folder:
-            path = Path(folder) / file_name(safe_name(name).text)
+        with _spooled(file_name(safe_name(name).text), inner) as path:
             _unpack(source, path, inner, tick, packed)
             if inner.search is not None and not inner.search.external_id:
                 inner.search.found.append(Path(shutil.move(path, inner.search.folder / path.name)))
@@ -126,6 +125,22 @@ def _named(document: ReadDocument, name: str, warning: str) -> ReadDocument:
     title = document.title or PurePosixPath(name).name
     warnings = (*document.warnings, warning) if warning else document.warnings
     return replace(document, external_id=name, title=title, warnings=warnings)
+
+
+@contextlib.contextmanager
+def _spooled(name: str, limits: SharedLimits) -> Iterator[Path]:
+    """Where one member is unpacked to; nothing of it stays."""
+    if not limits.spool:
+        with tempfile.TemporaryDirectory(prefix="member-") as folder:
+            yield Path(folder) / name
+        return
+    # one file at a time at each depth, so that thousands of them need no folder each
+    path = Path(limits.spool) / f"depth-{limits.nesting}" / name
+    path.parent.mkdir(exist_ok=True)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _unpack(source: Source, path: Path, limits: SharedLimits, tick: Tick, packed: bool) -> None:

@@ -45,7 +45,7 @@ def read(path: Path, limits: Limits | None = None) -> dict[str, ReadDocument]:
     documents = list(registry.read(path, "", limits or Limits(spool=str(path.parent))))
     found = {document.external_id: document for document in documents}
     assert len(found) == len(documents)
-    assert not list(path.parent.glob("member-*"))  # nothing unpacked stays
+    assert not [left for left in path.parent.glob("depth-*/*") if left.is_file()]  # nothing unpacked stays
     return found
 
 
@@ -128,7 +128,7 @@ def test_names_that_lead_out_are_refused(tmp_path: Path) -> None:
     found = read(box)
     assert set(found) == {"evil.txt", "abs.txt", "x/_con.txt"}
     assert all("points outside" in document.warnings[0] for document in found.values())
-    assert sorted(p.name for p in tmp_path.rglob("*")) == ["box.zip", "deep", "inside"]
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["box.zip", "deep", "depth-4", "inside"]
 
 
 def test_equal_names_are_told_apart(box: Path) -> None:
@@ -237,10 +237,10 @@ def test_child_keeps_unpacked_files_in_a_folder_that_ends_with_it(box: Path, tmp
     with Sandbox(Limits(spool=str(spool))) as sandbox:
         found = [document.external_id for document in sandbox.read(str(box), "")]
         (folder,) = spool.iterdir()
-        assert not list(folder.iterdir())
+        assert not [left for left in folder.rglob("*") if left.is_file()]
     assert found == ["a.txt", "b.zip/c.txt"]
     assert not list(spool.iterdir())
-    (spool / folder.name / "member-x").mkdir(parents=True)
+    (spool / folder.name / "depth-4").mkdir(parents=True)
     (spool / "other").mkdir()
     sweep(spool)
     assert [path.name for path in spool.iterdir()] == ["other"]
