@@ -16,10 +16,10 @@ import pypdfium2.raw as raw
 from lxml import etree
 
 from core.ingest.readers.build import collapse
+from core.ingest.readers.pdf_chars import ANNOTATIONS
 from core.ingest.readers.pdf_forms import field_text, wide_string
 from core.ingest.readers.pdf_xfa import TooLarge, form_lines
 
-_A_PAGE = 5000
 _A_DOCUMENT = 50_000
 _SHORT = 4  # characters; a shorter text may be part of another word
 _UNSPOKEN = frozenset([raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_XFAWIDGET])
@@ -52,7 +52,7 @@ class Notes:
         if index in self._pages:
             return
         count = raw.FPDFPage_GetAnnotCount(page)
-        allowed = min(count, _A_PAGE, self._left) if self._characters > 0 else 0
+        allowed = min(count, ANNOTATIONS, self._left) if self._characters > 0 else 0
         if count > allowed:
             self._cut.append(index + 1)
         self._left -= max(0, allowed)
@@ -70,7 +70,7 @@ class Notes:
                 self.pinned.append(index)
             if kind == raw.FPDF_ANNOT_WIDGET:
                 self._has_widgets = True
-                label, value = field_text(self._document, annotation)
+                label, value = field_text(page.formenv, annotation)
                 if value:
                     yield Note(collapse(label), value.strip(), is_field=True)
             elif kind not in _UNSPOKEN and not raw.FPDFAnnot_HasKey(annotation, b"StateModel"):

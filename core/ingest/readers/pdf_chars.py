@@ -34,7 +34,7 @@ _LINE_START = re.compile(r"(?:\A|[\r\n])\s*\S")
 _BOLD = 600
 _CONTROL = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f](?<!{HYPHEN})")
 _UTF32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
-_ANNOTATIONS = 5000  # a page with more is not flattened
+ANNOTATIONS = 5000  # a page with more is not flattened
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +131,21 @@ def open_page(
 
 
 def load_page(document: pdfium.PdfDocument, index: int) -> pdfium.PdfPage:
-    try:
-        return document[index]
-    except pdfium.PdfiumError as error:
-        raise CannotOpen(str(error)) from error
+    """The page; without its form where that has so many fields that PDFium would take minutes. Raises CannotOpen."""
+    handle = raw.FPDF_LoadPage(document, index)
+    if not handle:
+        raise CannotOpen("no page")
+    form = document.formenv if raw.FPDFPage_GetAnnotCount(handle) <= ANNOTATIONS else None
+    page = pdfium.PdfPage(handle, document, form)
+    document._add_kid(page)
+    if form is not None:
+        raw.FORM_OnAfterLoadPage(page, form)
+    return page
 
 
 def _has_written_annotations(page: pdfium.PdfPage) -> bool:
     count = raw.FPDFPage_GetAnnotCount(page)
-    if not 0 < count <= _ANNOTATIONS:
+    if not 0 < count <= ANNOTATIONS:
         return False
     for index in range(count):
         annotation = raw.FPDFPage_GetAnnot(page, index)

@@ -19,14 +19,13 @@ _TEXT = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FOR
 _TICKED = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
 
 
-def field_text(document: pdfium.PdfDocument, annotation: Any) -> tuple[str, str]:
+def field_text(form: pdfium.PdfFormEnv | None, annotation: Any) -> tuple[str, str]:
     """Label and value of the field that a widget shows; an empty value where nothing was filled in.
 
-    A document without a form environment has no fields. What stands in password fields is never read.
+    Without a form environment it is what stands in the widget itself. What stands in password fields is never read.
     """
-    form = document.formenv
     if form is None:
-        return "", ""
+        return _bare_widget(annotation)
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind in _TEXT:
         if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD and kind == raw.FPDF_FORMFIELD_TEXTFIELD:
@@ -40,6 +39,20 @@ def field_text(document: pdfium.PdfDocument, annotation: Any) -> tuple[str, str]
     else:
         return "", ""
     return (_label(form, annotation), value) if value.strip() else ("", "")
+
+
+def _bare_widget(annotation: Any) -> tuple[str, str]:
+    flags = ctypes.c_float()
+    raw.FPDFAnnot_GetNumberValue(annotation, b"Ff", ctypes.byref(flags))
+    kind = wide_string(lambda b, n: raw.FPDFAnnot_GetStringValue(annotation, b"FT", b, n))
+    if kind not in ("Tx", "Ch") or (kind == "Tx" and int(flags.value) & _PASSWORD):
+        return "", ""
+    values = (
+        wide_string(lambda b, n, key=key: raw.FPDFAnnot_GetStringValue(annotation, key, b, n))  # type: ignore[misc]
+        for key in (b"TU", b"T", b"V")
+    )
+    told, name, value = values
+    return (told or field_label(name), value) if value.strip() else ("", "")
 
 
 def _label(form: Any, annotation: Any) -> str:

@@ -24,7 +24,7 @@ from reportlab.pdfgen.canvas import Canvas
 from core.base.types import DocumentState, ReadDocument
 from core.ingest.limits import Limits
 from core.ingest.members import extract
-from core.ingest.readers import pdf_annotations
+from core.ingest.readers import pdf_annotations, pdf_chars
 from core.ingest.readers.pdf_page import page_rects
 from core.ingest.readers.registry import read
 
@@ -135,7 +135,7 @@ def test_comments_with_their_authors(tmp_path: Path) -> None:
 
 
 def test_annotations_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_annotations, "_A_PAGE", 3)
+    monkeypatch.setattr(pdf_annotations, "ANNOTATIONS", 3)
     writer = two_pages()
     for number in range(5):
         annotate(writer, 1, "/Text", Contents=f"comment {number}")
@@ -143,6 +143,19 @@ def test_annotations_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "comment 2" in document.text
     assert "comment 3" not in document.text
     assert document.warnings == ("Not all notes and form fields were read, there are too many: page 2.",)
+
+
+def test_more_fields_than_a_form_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (pdf_annotations, pdf_chars):
+        monkeypatch.setattr(module, "ANNOTATIONS", 2)
+    writer = two_pages()
+    field(writer, 0, "/Tx", T="name", TU="Family name", V="Euler")
+    field(writer, 0, "/Tx", T="pin", V="hunter2", Ff=NumberObject(1 << 13))
+    field(writer, 0, "/Tx", T="town", V="Basel")
+    document = one(save(writer, tmp_path / "form.pdf"))
+    assert page_text(document, 1).split("\n")[-1] == "Family name: Euler"
+    assert "hunter2" not in document.text
+    assert len(document.warnings) == 1
 
 
 def test_form_made_of_xml(tmp_path: Path) -> None:
