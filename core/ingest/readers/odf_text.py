@@ -92,7 +92,7 @@ class Blocks:
             self._shape(node)
         notes = child(page, "notes")
         spoken = [n for n in (notes if notes is not None else ()) if attribute(n, "class") == "notes"]
-        if any(_all_text(node).strip() for node in spoken):
+        if any(_all_text(p) for node in spoken for p in node.iter() if name_of(p) == "p"):
             self._builder.heading("Speaker notes", 2)
             for node in spoken:
                 self.walk(node)
