@@ -59,6 +59,12 @@ class Call(QObject):
             self.paused = False
             self._send(self, "resume")
 
+    def give_way(self) -> None:
+        """Ask the work to end soon, in good order: its result comes, or `cancelled` when it had not begun."""
+        if not self.done and not self.cancelling:
+            self.paused = False
+            self._send(self, "give_way")
+
     # what the engine tells it
 
     def tell_progress(self, value: Any) -> None:

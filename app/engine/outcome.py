@@ -17,6 +17,7 @@ _WORDS = {
     "answer": "The answer process",
     "view": "The page view process",
     "job": "The process that reads your documents",
+    "watch": "The process that watches your folders",
 }
 _SIGNALS = {
     "SIGSEGV": "memory fault",

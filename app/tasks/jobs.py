@@ -1,9 +1,14 @@
-"""Work that writes to the library: one at a time, the rest in a queue that the person can see."""
+"""Work that writes to the library, in a queue that the person can see.
+
+One task reads at a time. What is added meanwhile does not wait for it: the task that reads is asked to give way, and
+a new one reads what was added first, then the rest. Removing runs beside it, at once.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -12,23 +17,29 @@ from PySide6.QtCore import QObject, Signal
 from app.engine.call import Call
 from app.engine.engine import Engine
 from core.base.events import Progress
+from core.base.types import IngestReport
 from core.worker.protocol import JOB
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked of a job: `op` of the `job` role with its arguments, and `title` for the person."""
+    """What is asked of a job: `op` of the `job` role with its arguments, and `title` for the person.
+
+    A `quiet` task was not asked for by the person: no word of it when all is well.
+    """
 
     op: str
     args: dict[str, Any] = field(default_factory=dict)
     title: str = ""
+    quiet: bool = False
 
 
 class Jobs(QObject):
-    """Runs tasks one after the other. Ingests that wait are merged into one.
+    """Runs tasks one after the other, removals at once beside them. Ingests that wait are merged into one.
 
     `changed()`: what runs, waits or is paused changed. `progress(Progress)` of the one that runs.
-    Then one of `done(Task, result)`, `failed(Task, error)`, `cancelled(Task)`.
+    Then one of `done(Task, result)`, `failed(Task, error)`, `cancelled(Task)`; none for a task that gave way, since
+    the next one goes on with its work. `battery` tells whether reading is to wait while on the battery.
     """
 
     changed = Signal()
@@ -37,24 +48,32 @@ class Jobs(QObject):
     failed = Signal(object, object)
     cancelled = Signal(object)
 
-    def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
+    def __init__(
+        self, engine: Engine, parent: QObject | None = None, *, battery: Callable[[], bool] = lambda: False
+    ) -> None:
         super().__init__(parent)
         self._engine = engine
+        self._battery = battery
         self._waiting: deque[Task] = deque()
+        self._removing: deque[Task] = deque()
         self._task: Task | None = None
         self._call: Call | None = None
+        self._removal: Task | None = None
+        self._gave_way = False
         self._begun = 0.0
         self.last_progress: Progress | None = None
 
     # what the person asks
 
-    def ingest(self, paths: list[str], *, retry: bool = False) -> None:
+    def ingest(self, paths: list[str], *, retry: bool = False, quiet: bool = False) -> None:
         """Read files and folders; no paths: look at all known ones again. `retry` reads failed files once more."""
         last = self._waiting[-1] if self._waiting else None
         if last is not None and last.op == "ingest" and last.args["paths"] and paths and last.args["retry"] == retry:
             self._waiting.pop()
             paths = [*last.args["paths"], *(p for p in paths if p not in last.args["paths"])]
-        self.add(Task("ingest", {"paths": paths, "retry": retry}))
+        self.add(Task("ingest", {"paths": paths, "retry": retry}, quiet=quiet))
+        if paths:
+            self._make_way()
 
     def demo(self) -> None:
         self.add(Task("demo"))
@@ -62,7 +81,10 @@ class Jobs(QObject):
     def remove(self, paths: list[str]) -> None:
         """Take files, or whole folders, out of the library."""
         for path in paths:
-            self.add(Task("remove", {"path": path}))
+            self._forget(path)
+            self._removing.append(Task("remove", {"path": path}))
+        self._next_removal()
+        self.changed.emit()
 
     def add(self, task: Task) -> None:
         self._waiting.append(task)
@@ -83,6 +105,7 @@ class Jobs(QObject):
     def cancel(self) -> None:
         """Stop what runs, and drop what waits."""
         self._waiting.clear()
+        self._gave_way = False
         if self._call is not None:
             self._call.cancel()
         self.changed.emit()
@@ -91,11 +114,17 @@ class Jobs(QObject):
 
     @property
     def running(self) -> Task | None:
-        return self._task
+        """The task at work; a removal is told of when nothing else runs."""
+        return self._task or self._removal
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting)
+        return len(self._waiting) + len(self._removing)
+
+    @property
+    def removing(self) -> int:
+        """Removals at work or waiting."""
+        return len(self._removing) + (self._removal is not None)
 
     @property
     def paused(self) -> bool:
@@ -110,23 +139,78 @@ class Jobs(QObject):
         """Seconds since the task that runs, or ran last, was begun: all that the person waited for."""
         return monotonic() - self._begun
 
+    # one after the other
+
     def _next(self) -> None:
         if self._task is not None or not self._waiting:
             return
         task = self._task = self._waiting.popleft()
         self._begun = monotonic()
-        call = self._call = self._engine.call(JOB, task.op, task.args)
+        args = task.args | {"battery": True} if task.op == "ingest" and self._battery() else task.args
+        call = self._call = self._engine.call(JOB, task.op, args)
         call.progress.connect(self._progressed)
-        call.result.connect(lambda value: self._end(lambda: self.done.emit(task, value)))
+        call.result.connect(lambda value: self._finished(task, value))
         call.failed.connect(lambda error: self._end(lambda: self.failed.emit(task, error)))
         call.cancelled.connect(lambda: self._end(lambda: self.cancelled.emit(task)))
+
+    def _make_way(self) -> None:
+        """Let the waiting ingest go before the one that runs, which it takes over."""
+        task, next_one = self._task, self._waiting[0] if self._waiting else None
+        if task is None or next_one is None or task.op != "ingest" or next_one.op != "ingest" or self.cancelling:
+            return
+        if self._call is not None and not self._gave_way:
+            self._gave_way = True
+            self._call.give_way()
+
+    def _finished(self, task: Task, value: Any) -> None:
+        follower = self._waiting[0] if self._waiting else None
+        if isinstance(value, IngestReport) and value.gave_way and follower is not None and follower.op == "ingest":
+            mine, first = task.args.get("paths", []), follower.args["paths"]
+            paths = [*first, *(p for p in mine if p not in first)]
+            retry = follower.args["retry"] or task.args.get("retry", False)
+            self._waiting[0] = Task("ingest", {"paths": paths, "retry": retry})
+            begun = self._begun
+            self._end(lambda: None)
+            self._begun = begun  # it is one wait for the person
+            return
+        self._end(lambda: self.done.emit(task, value))
 
     def _progressed(self, value: Progress) -> None:
         self.last_progress = value
         self.progress.emit(value)
 
-    def _end(self, tell: Any) -> None:
+    def _end(self, tell: Callable[[], None]) -> None:
         self._task = self._call = self.last_progress = None
+        self._gave_way = False
         tell()
         self._next()
+        self.changed.emit()
+
+    # beside them
+
+    def _forget(self, path: str) -> None:
+        """What is removed now is not added by an ingest that still waits."""
+        kept: deque[Task] = deque()
+        for task in self._waiting:
+            paths = task.args.get("paths", [])
+            left = [p for p in paths if p != path]
+            if task.op != "ingest" or left or not paths:
+                kept.append(replace(task, args=task.args | {"paths": left}) if len(left) < len(paths) else task)
+        self._waiting = kept
+
+    def _next_removal(self) -> None:
+        if self._removal is not None or not self._removing:
+            return
+        task = self._removal = self._removing.popleft()
+        if self._task is None:
+            self._begun = monotonic()
+        call = self._engine.call(JOB, task.op, task.args)
+        call.result.connect(lambda value: self._removed(lambda: self.done.emit(task, value)))
+        call.failed.connect(lambda error: self._removed(lambda: self.failed.emit(task, error)))
+        call.cancelled.connect(lambda: self._removed(lambda: self.cancelled.emit(task)))
+
+    def _removed(self, tell: Callable[[], None]) -> None:
+        self._removal = None
+        tell()
+        self._next_removal()
         self.changed.emit()

@@ -27,11 +27,13 @@ class JobMessages(QObject):
 
     def _done(self, task: Task, result: Any) -> None:
         if isinstance(result, IngestReport):
+            if task.quiet and not result.failed:
+                return
             self._notifications.message(ingest_message(result, self._jobs.elapsed))
         elif task.op == "remove":
             self._gone.append(task.args["path"])
             self._documents += int(result.get("documents", 0))
-            if not self._jobs.waiting:
+            if not self._jobs.removing:
                 self._removed()
 
     def _removed(self) -> None:
@@ -53,7 +55,7 @@ class JobMessages(QObject):
 
     def _failed(self, _task: Task, error: Any) -> None:
         self._notifications.error(error)
-        if self._gone and not self._jobs.waiting:
+        if self._gone and not self._jobs.removing:
             self._removed()
 
     def _cancelled(self, task: Task) -> None:
@@ -67,15 +69,20 @@ class JobMessages(QObject):
 
 def ingest_message(report: IngestReport, seconds: float) -> Message:
     """The outcome of reading in one or two sentences; `seconds` is the whole wait."""
-    if not report.documents and not report.failed and not report.removed:
-        return Message(tr("Everything is up to date."), tone="success")
+    away = (
+        tr("{folder} is not there just now; its documents stay.", folder=", ".join(report.away)) if report.away else ""
+    )
+    if not report.documents and not report.failed and not report.removed and not report.moved:
+        return Message(tr("Everything is up to date."), away, tone="success")
     parts = [plural(report.documents, "{n} document was read", "{n} documents were read")]
     if report.removed:
         parts.append(plural(report.removed, "{n} is gone", "{n} are gone"))
+    if report.moved:
+        parts.append(plural(report.moved, "{n} was moved", "{n} were moved"))
     if report.failed:
         parts.append(plural(len(report.failed), "{n} could not be read", "{n} could not be read"))
     advice = tr("The list says why, under “With problems” and “Not read”.") if report.failed else ""
     return Message(
-        tr("{what} in {time}.", what=", ".join(parts), time=duration(seconds)), advice,
+        tr("{what} in {time}.", what=", ".join(parts), time=duration(seconds)), f"{advice} {away}".strip(),
         tone="warning" if report.failed else "success",
     )  # fmt: skip

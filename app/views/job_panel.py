@@ -18,11 +18,13 @@ STAGES = {
     "encoding": "Learning what they mean",
     "indexing": "Making them searchable",
     "concepts": "Finding the concepts in them",
+    "battery": "Waiting for the charger",
 }
 
 
 SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
+    "battery": "Waiting",
 }  # fmt: skip
 
 

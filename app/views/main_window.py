@@ -21,6 +21,7 @@ from app.settings import Settings
 from app.tasks.jobs import Jobs
 from app.tasks.opening import Opening
 from app.tasks.pick import dropped
+from app.tasks.watching import FolderWatch
 from app.theme import Theme
 from app.views import dialogs
 from app.views.beside import Beside
@@ -139,12 +140,13 @@ class MainWindow(QMainWindow):
             self._trouble(error)
             return
         engine = Engine(str(self.folder), self._command)
-        jobs = Jobs(engine, engine)
+        jobs = Jobs(engine, engine, battery=lambda: bool(self._settings.get("battery")))
         JobMessages(jobs, self._notifications, engine)
         self.context = Context(engine, library, self._settings, self._theme, self.navigate, self._notifications, jobs)
         engine.notice.connect(self._notifications.tell)
         jobs.changed.connect(self._show_job)
         jobs.progress.connect(self._show_job)
+        self.watch = FolderWatch(engine, jobs, self._settings, engine)
         self.nav.set_enabled(True)
         actions.enable_library(self.actions_by_id, True)
         empty = library.count() == 0

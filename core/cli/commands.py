@@ -51,6 +51,18 @@ def ingest(
 
 
 @app.command()
+def watch(
+    library: LibraryOption,
+    every: Annotated[float, typer.Option(help="Seconds between two looks at everything.", min=1)] = 600.0,
+) -> None:
+    """Keep a library up to date with its folders until Ctrl+C."""
+    from core.cli.watching import run
+
+    with progress() as line:
+        run(library, line, every=every)
+
+
+@app.command()
 def documents(library: LibraryOption, json: Json = False) -> None:
     """List the documents of a library with the state of each."""
     from core.library import Library

@@ -30,6 +30,8 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `IngestReport`; an empty `paths` scans all roots again, `battery` pauses while the machine runs on its battery,
   `passwords` open locked files (which are read again) and are kept in the system's keyring when `remember` is set.
   `remove {path}` -> `{documents, passages}`; `demo {}` adds the sample library, -> `IngestReport`.
+- `watch`: `watch {every, settle}` (seconds) -> a partial `{"paths": n}` each time that n files in the library's
+  folders changed and have settled, or with n = 0 when it is time to look at them anyway; goes on until cancelled.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`
   (spoken by the ingest job only).
 """
@@ -43,8 +45,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-SEARCH, ANSWER, VIEW, JOB, PARSE = "search", "answer", "view", "job", "parse"
-ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE)
+SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH = "search", "answer", "view", "job", "parse", "watch"
+ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH)
 CONTROLS = frozenset({"cancel", "pause", "resume", "give_way"})  # methods of `core.base.events.Control`
 LAST_EVENTS = frozenset({"result", "error", "bug", "cancelled"})
 

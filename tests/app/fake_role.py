@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from core.base.errors import Cancelled
 from core.base.events import Control
-from core.worker.protocol import Reply, decode_request, encode_reply, private_streams, read_lines
+from core.worker.protocol import CONTROLS, Reply, decode_request, encode_reply, private_streams, read_lines
 
 CHANGED = {"generation": 3, "documents": 2, "passages": 9}
 
@@ -40,7 +40,7 @@ class FakeRole:
         self.say(0, "ready", {"role": self.role})
         for line in read_lines(self.requests):
             request = decode_request(line)
-            if request.op in ("cancel", "pause", "resume"):
+            if request.op in CONTROLS:
                 control = self.controls.get(request.id)
                 if control is not None:
                     getattr(control, request.op)()
@@ -69,9 +69,11 @@ class FakeRole:
         self.say(number, "changed", CHANGED)
         return {"steps": steps}
 
-    def ingest(self, number: int, control: Control, paths: list[str], retry: bool = False) -> Any:
+    def ingest(self, number: int, control: Control, paths: list[str], **options: bool) -> Any:
         for step in range(10 if paths == ["/x"] else 40):
             control.check()
+            if control.giving_way:
+                return self.report(gave_way=True)
             counts = {"files": step, "files_total": 40, "encoded": step * 11, "failed": step // 9}
             detail = f"/home/ada/Documents/minutes/{step:02d} of the harbour association.pdf"
             data = {
@@ -85,7 +87,18 @@ class FakeRole:
             self.say(number, "progress", data)
             time.sleep(0.03)
         self.say(number, "changed", CHANGED)
-        return {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "failed": [], "seconds": 0.3}
+        return self.report()
+
+    def report(self, **more: Any) -> Any:
+        return {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "failed": [], "seconds": 0.3} | more
+
+    def watch(self, number: int, control: Control) -> Any:
+        if "FAKE_CHANGES" in os.environ:
+            time.sleep(0.1)
+            self.say(number, "partial", {"paths": int(os.environ["FAKE_CHANGES"])})
+        while True:
+            control.check()
+            time.sleep(0.05)
 
     def demo(self, number: int, control: Control) -> Any:
         return self.ingest(number, control, ["/x"])

@@ -32,23 +32,57 @@ def ends(jobs: Jobs) -> list[tuple[str, str, Any]]:
 def test_one_after_the_other_and_waiting_ingests_become_one(
     qtbot: QtBot, jobs: Jobs, engine: Engine, ends: list
 ) -> None:
-    jobs.ingest(["/x"])
+    jobs.demo()
     jobs.ingest(["/a"])
     jobs.ingest(["/b", "/a"])
-    jobs.remove(["/c"])
-    assert jobs.running.args["paths"] == ["/x"]
-    assert jobs.waiting == 2
+    assert jobs.running.op == "demo"
+    assert jobs.waiting == 1
     most = [0]
     jobs.progress.connect(lambda _: most.__setitem__(0, max(most[0], engine.in_flight("job"))))
     qtbot.waitUntil(lambda: len(ends) == 2, timeout=20_000)
-    assert [(kind, op) for kind, op, _ in ends] == [("done", "ingest"), ("done", "ingest")]
-    qtbot.waitUntil(lambda: jobs.running is None, timeout=10_000)
-    assert ends[2] == ("done", "remove", {"documents": 1, "passages": 3, "path": "/c"})
+    assert [(kind, op) for kind, op, _ in ends] == [("done", "demo"), ("done", "ingest")]
     assert most == [1]
 
 
+def test_what_is_added_goes_before_the_rest_of_what_runs(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
+    jobs.ingest(["/long"], retry=True)
+    with qtbot.waitSignal(jobs.progress, timeout=10_000):
+        pass
+    jobs.ingest(["/new"])
+    jobs.ingest(["/newer"])
+    begun = []
+    jobs.changed.connect(lambda: begun.append(jobs.running.args["paths"] if jobs.running else None))
+    qtbot.waitUntil(lambda: ["/new", "/newer", "/long"] in begun, timeout=10_000)
+    assert jobs.running.args["retry"] is True
+    assert ends == []
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=20_000)
+    assert [(kind, op) for kind, op, _ in ends] == [("done", "ingest")]
+
+
+def test_removing_does_not_wait(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
+    jobs.ingest(["/long"])
+    with qtbot.waitSignal(jobs.progress, timeout=10_000):
+        pass
+    jobs.remove(["/c"])
+    qtbot.waitUntil(lambda: bool(ends), timeout=10_000)
+    assert ends == [("done", "remove", {"documents": 1, "passages": 3, "path": "/c"})]
+    assert jobs.running.op == "ingest"
+    assert not jobs.cancelling
+    jobs.cancel()
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=10_000)
+
+
+def test_what_is_removed_is_not_added_by_what_waits(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
+    jobs.demo()
+    jobs.ingest(["/c"])
+    jobs.remove(["/c"])
+    assert (jobs.waiting, jobs.removing) == (0, 1)
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=10_000)
+    assert sorted(op for _, op, _ in ends) == ["demo", "remove"]
+
+
 def test_looking_again_is_not_merged_into_adding(jobs: Jobs) -> None:
-    jobs.ingest(["/x"])
+    jobs.demo()
     jobs.ingest(["/a"])
     jobs.ingest([])
     jobs.ingest([], retry=True)
@@ -58,7 +92,7 @@ def test_looking_again_is_not_merged_into_adding(jobs: Jobs) -> None:
 
 def test_cancel_stops_what_runs_and_drops_what_waits(qtbot: QtBot, jobs: Jobs, ends: list) -> None:
     jobs.ingest(["/long"])
-    jobs.remove(["/c"])
+    jobs.demo()
     with qtbot.waitSignal(jobs.progress, timeout=10_000):
         pass
     jobs.cancel()

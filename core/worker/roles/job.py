@@ -20,9 +20,12 @@ class JobRole:
         return {"role": "job"}
 
     def handle(self, call: Call) -> Any:
+        from core.ingest.guards import lower_priority
         from core.worker import ingesting
 
         args = call.request.args
+        if call.request.op != "remove":  # a moment's work that the person waits for
+            lower_priority()
         match call.request.op:
             case "ingest":
                 paths = [text_path(p) for p in args.get("paths", ())]
@@ -38,7 +41,8 @@ class JobRole:
                 raise ValueError(f"job has no operation {op!r}")
         return ingesting.ingest(
             self._library, paths, retry=bool(args.get("retry", False)), passwords=args.get("passwords") or {},
-            remember=bool(args.get("remember", False)), control=call.control, listener=call.listen,
+            remember=bool(args.get("remember", False)), battery=bool(args.get("battery", False)),
+            control=call.control, listener=call.listen,
         )  # fmt: skip
 
     def close(self) -> None:

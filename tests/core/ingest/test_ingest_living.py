@@ -67,7 +67,9 @@ def test_defaults_can_be_taken_back_and_a_library_has_patterns_of_its_own(kept, 
 
 @pytest.mark.parametrize(
     ("name", "is_folder", "ignored"),
-    [("a.txt", False, False), (".git", True, True), ("x~", False, True), ("copy.part", False, True), ("part", False, False)],
+    [
+        ("a.txt", False, False), (".git", True, True), ("x~", False, True), ("copy.part", False, True), ("part", False, False),
+    ],
 )  # fmt: skip
 def test_defaults(name, is_folder, ignored):
     assert Rules().ignores(f"/d/{name}", name, is_folder=is_folder) is ignored

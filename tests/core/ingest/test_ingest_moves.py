@@ -1,10 +1,11 @@
 """Files that were renamed or moved keep what they have: nothing is read or encoded again."""
 
-import os
 import shutil
+from pathlib import Path
 
 import pytest
 
+from core.ingest.reading import cache_of
 from core.store import documents
 from core.store.database import transaction
 from tests.corpus import make_folder
@@ -75,7 +76,7 @@ def test_a_titled_document_keeps_its_passages(kept, folder):
     kept.run(folder)
     before = kept.passage_ids()
     titled = next(d for d in kept.documents().values() if d.title)
-    os.rename(titled.path, folder / "other name.md")
+    Path(titled.path).rename(folder / "other name.md")
     assert kept.run().moved == 1
     assert kept.passage_ids() == before
 
@@ -158,10 +159,6 @@ def test_what_was_removed_stays_removed_in_a_renamed_folder(kept, folder):
 
 
 def test_the_cache_of_a_file_moves_and_goes_with_it(kept, folder):
-    from pathlib import Path
-
-    from core.ingest.reading import cache_of
-
     kept.run(folder)
     base = str(kept.folder / "cache")
     old, new = folder / "bees-0000.txt", folder / "new.txt"
