@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+from core.base.types import DocumentState
 from core.ingest.limits import Limits
 
 REST = "(files that were not read)"  # external id of the document that tells of them
@@ -57,13 +58,34 @@ class Search:
         return None
 
 
+@dataclass(slots=True)
+class Resume:
+    """A file is read again because one within it ended the reading process: go on behind the document `after`.
+
+    The file that comes next did the harm; it gets `state` and `reason` and is not opened. `met` tells that it was
+    passed: from there on documents count.
+    """
+
+    after: str
+    state: DocumentState
+    reason: str
+    reached: bool = False
+    met: bool = False
+
+    def leads_to(self, name: str) -> bool:
+        """Whether `after` is the file `name` or in it. All before that was read already."""
+        return self.after == name or self.after.startswith(f"{name}/")
+
+
 @dataclass(frozen=True, slots=True)
 class SharedLimits(Limits):
-    """Limits inside a file with files in it. `names` are the ones taken at this depth."""
+    """Limits inside a file with files in it. `names` are the ones taken at this depth; `prefix` leads to it."""
 
     budget: Budget = field(default_factory=lambda: Budget(0, 0))
     names: dict[str, int] = field(default_factory=dict)
     search: Search | None = None
+    resume: Resume | None = None
+    prefix: str = ""
 
     def unique(self, name: str) -> str:
         """`name`, with a number when this depth has that name already."""
@@ -75,17 +97,20 @@ class SharedLimits(Limits):
         self.names[key] = 1
         return name
 
-    def deeper(self, search: Search | None = None) -> SharedLimits:
-        """The limits for what is inside the next file."""
-        return replace(self, nesting=self.nesting - 1, names={}, search=search)
+    def deeper(self, name: str, search: Search | None = None) -> SharedLimits:
+        """The limits for what is inside the file `name`."""
+        return replace(self, nesting=self.nesting - 1, names={}, search=search, prefix=f"{self.prefix}{name}/")
 
 
-def shared(limits: Limits, search: Search | None = None) -> SharedLimits:
+def shared(limits: Limits, search: Search | None = None, resume: Resume | None = None) -> SharedLimits:
     """`limits` with a budget; the very same when they have one."""
     if isinstance(limits, SharedLimits):
         return limits
     plain = {known.name: getattr(limits, known.name) for known in fields(Limits)}
-    return SharedLimits(**plain, budget=Budget(limits.inflated_bytes, limits.members), search=search)
+    if resume is not None:
+        resume.reached = not resume.after
+    budget = Budget(limits.inflated_bytes, limits.members)
+    return SharedLimits(**plain, budget=budget, search=search, resume=resume)
 
 
 def _numbered(name: str, number: int) -> str:

@@ -81,11 +81,21 @@ def read_inner(
     search = here.search.within(unique) if here.search is not None else None
     if here.search is not None and search is None:
         return
+    resume, whole_name = here.resume, here.prefix + unique
+    if resume is not None and not resume.reached and not resume.leads_to(whole_name):
+        return
     try:
+        if resume is not None and resume.reached and not resume.met:
+            resume.met = True
+            raise _Unread(resume.state, resume.reason)
+        if resume is not None:
+            resume.reached = resume.reached or resume.after == whole_name
         if here.nesting <= 0:
             raise _Unread(DocumentState.TOO_LARGE, "It lies deeper in files within files than is read.")
-        for document in read_in(here.deeper(search)):
+        for document in read_in(here.deeper(unique, search)):
             yield _named(document, unique, safe.warning)
+        if resume is not None:
+            resume.reached = True
     except _Unread as unread:
         yield _named(failure(unread.state, unread.reason), unique, safe.warning)
     except MemoryError:

@@ -18,6 +18,7 @@ from typing import IO
 from core.base.events import Throttle
 from core.base.wire import from_plain, to_plain
 from core.ingest import ocr_cache
+from core.ingest.budget import Resume, shared
 from core.ingest.limits import Limits
 from core.ingest.readers import registry
 from core.worker.protocol import Reply, Request, decode_request, encode_reply, private_streams, read_lines
@@ -35,7 +36,7 @@ def main() -> None:
 
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
-    """Answer `read {path, media_type, limits}` requests one after the other.
+    """Answer `read {path, media_type, limits, resume}` requests one after the other.
 
     The requests are heard on a thread, so that this process ends with its parent even in the middle of a file.
     """
@@ -58,12 +59,14 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 def _answer(request: Request, replies: IO[bytes], guard: _Guard) -> None:
     limits = from_plain(Limits, request.args.get("limits") or {})
+    resume = request.args.get("resume")
+    inside = shared(limits, resume=from_plain(Resume, resume) if resume else None)
     guard.begin(limits)
     tick = _Signs(request.id, replies, guard)
     begun = time.time()
     count = 0
     try:
-        for document in registry.read(request.args["path"], request.args.get("media_type", ""), limits, tick):
+        for document in registry.read(request.args["path"], request.args.get("media_type", ""), inside, tick):
             guard.renew()
             _send(replies, Reply(request.id, "partial", to_plain(document)))
             count += 1

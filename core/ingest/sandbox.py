@@ -17,14 +17,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.base.errors import Cancelled
 from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
 from core.base.wire import from_plain, to_plain
-from core.ingest.budget import REST
+from core.ingest import sniff
+from core.ingest.budget import REST, Resume
 from core.ingest.limits import Limits, Tick, no_tick, step
 from core.worker.protocol import PARSE, Reply, Request, command, decode_reply, encode_request
 
@@ -34,6 +35,8 @@ _WHOLE = 10  # times `Limits.seconds` for a document that shows signs of life; o
 _FILES_A_CHILD = 200
 _GROWN = 400 << 20  # bytes; a child that once held more is replaced
 _CHUNK = 1 << 18
+_RESTARTS = 5  # for one file, behind files within it that did harm
+_FILES_IN_FILES = {sniff.ZIP, sniff.TAR, sniff.GZIP, sniff.BZIP2, sniff.XZ, sniff.MBOX}
 _SPOOL = "whymatch-read-"  # how the folders for unpacked files begin
 
 
@@ -85,26 +88,32 @@ class Sandbox:
         """
         control = control or Control()
         control.check()
-        finished = own = False
+        course = _Course(media_type in _FILES_IN_FILES)
         try:
-            for document in self._exchange(path, media_type, control, limits or self._limits, still):
-                own = own or not document.external_id
-                yield document
-            finished = True
-        except _Ended as end:
-            rest = REST if own else ""  # the file's own document stays when a file within it does harm
-            yield ReadDocument("", external_id=rest, state=end.state, reason=end.reason, media_type=media_type)
+            while not course.finished:
+                try:
+                    for document in self._exchange(path, media_type, control, limits or self._limits, still, course):
+                        course.take(document)
+                        yield document
+                    course.finished = True
+                except _Ended as end:
+                    self.close()
+                    course.decide(end)
+            if course.end is not None and not course.received:
+                yield replace(course.failure(course.end), media_type=media_type)
         finally:
-            if not finished:  # also when the caller leaves early
+            if not course.finished:  # also when the caller leaves early
                 self.close()
 
     def _exchange(
-        self, path: str, media_type: str, control: Control, own: Limits, still: Tick
+        self, path: str, media_type: str, control: Control, own: Limits, still: Tick, course: _Course
     ) -> Iterator[ReadDocument]:
         child = self._ready_child(control)
         self._requests += 1
         limits = to_plain(replace(own, spool=child.spool))
         arguments = {"path": str(Path(path).absolute()), "media_type": media_type, "limits": limits}
+        if course.resume is not None:
+            arguments["resume"] = to_plain(course.resume)
         child.send(Request(self._requests, "read", arguments))
         clock = _Clock(self._limits.seconds)
         while True:
@@ -146,6 +155,36 @@ class Sandbox:
         child.files += 1
         if child.files >= _FILES_A_CHILD or peak_bytes > _GROWN:
             self.close()
+
+
+@dataclass(slots=True)
+class _Course:
+    """How the reading of one file goes: a file within it that ends the child does not take the others with it."""
+
+    holds_files: bool
+    own: bool = False  # the file's own document was given; it stays whatever the files within do
+    last: ReadDocument | None = None
+    received: int = 0  # documents since the last start
+    restarts: int = 0
+    resume: Resume | None = None
+    finished: bool = False
+    end: _Ended | None = None  # the last one
+
+    def take(self, document: ReadDocument) -> None:
+        self.own = self.own or not document.external_id
+        self.last = document
+        self.received += 1
+
+    def decide(self, end: _Ended) -> None:
+        """The child has ended: read again, behind the file that did the harm, or give up."""
+        able = self.received > 0 or (self.holds_files and self.resume is None)
+        self.finished = not able or self.restarts >= _RESTARTS
+        self.resume = Resume(self.last.external_id if self.last else "", end.state, end.reason)
+        self.restarts, self.received, self.end = self.restarts + 1, 0, end
+
+    def failure(self, end: _Ended) -> ReadDocument:
+        begun = self.own or self.last is not None
+        return ReadDocument("", external_id=REST if begun else "", state=end.state, reason=end.reason)
 
 
 def _reply(line: bytes) -> Reply:

@@ -58,6 +58,8 @@ def text_of(data: bytes, charset: str) -> str:
     declared = charset.partition("*")[0].strip().strip("\"'").lower()
     if declared in ("utf-7", "unicode-1-1-utf-7", "hz-gb-2312", "hz"):  # plain ASCII to any detection
         return data.decode("utf-7" if "7" in declared else "hz", "replace")
+    if data.isascii() and b"\x1b" not in data:
+        return data.decode("ascii")
     return decode(data, declared).text
 
 

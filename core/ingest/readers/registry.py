@@ -14,7 +14,7 @@ from pathlib import Path
 
 from core.base.types import DocumentState, ReadDocument
 from core.ingest import sniff
-from core.ingest.budget import REST, SharedLimits, shared
+from core.ingest.budget import REST, shared
 from core.ingest.limits import Limits, Tick, no_tick
 from core.ingest.readers.build import failure
 
@@ -79,6 +79,7 @@ FORMATS = (
     Format(sniff.JP2, "jp2", "image"),
     Format(sniff.ENCRYPTED_OFFICE, "office", "office_locked"),
 )
+IMAGES = frozenset(known.media_type for known in FORMATS if known.module == "image")
 SHORT_NAMES = {known.media_type: known.short_name for known in FORMATS}
 _MODULES = {known.media_type: known.module for known in FORMATS}
 # plain text of any size is read as far as the output may go, and marked as truncated
@@ -96,15 +97,15 @@ def read(
     Raises:
         MemoryError: reading needs more memory than the process may have.
     """
-    outermost = not isinstance(limits, SharedLimits)
     inside = shared(limits)
     own = False  # the file's own document was given: what goes wrong now must not take its place
     for document in _read(Path(path), media_type, inside, tick):
         if own and not document.external_id:
             document = replace(document, external_id=REST)
         own = own or not document.external_id
-        yield document
-    if outermost and inside.budget.left_out:
+        if inside.resume is None or inside.resume.met:
+            yield document
+    if not inside.prefix and inside.budget.left_out:
         reason = f"The file holds more files than are read, or larger ones: {inside.budget.left_out:,} more were seen."
         yield replace(failure(DocumentState.TOO_LARGE, reason), external_id=REST)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import pytest
 from core.base.errors import Cancelled
 from core.base.events import Control
 from core.base.types import DocumentState, ReadDocument
+from core.ingest.budget import REST
 from core.ingest.limits import Limits
 from core.ingest.sandbox import Sandbox
 
@@ -171,6 +174,39 @@ def _first_child(pid: int) -> psutil.Process:
     raise AssertionError("no child was started")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are POSIX")
+def test_files_that_do_harm_in_archives_do_not_take_the_others_with_them(sandbox: Sandbox, harmful: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        for name, text in (("1.txt", "One."), ("2.txt", "ABORT!"), ("3.txt", "Three.")):
+            archive.writestr(name, text)
+    path = harmful / "box.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("first.txt", "EXIT!")
+        archive.writestr("good.txt", "Good.")
+        archive.writestr("inner.zip", inner.getvalue())
+        archive.writestr("segv.txt", "SEGV!")
+        archive.writestr("last.txt", "Last.")
+    found = [(d.external_id, d.text or d.state.value) for d in sandbox.read(str(path), "application/zip")]
+    assert found == [
+        ("first.txt", "crashed"), ("good.txt", "Good."), ("inner.zip/1.txt", "One."), ("inner.zip/2.txt", "crashed"),
+        ("inner.zip/3.txt", "Three."), ("segv.txt", "crashed"), ("last.txt", "Last."),
+    ]  # fmt: skip
+    assert is_well(sandbox, harmful)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are POSIX")
+def test_archive_of_nothing_but_harm_ends(sandbox: Sandbox, harmful: Path) -> None:
+    path = harmful / "box.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(50):
+            archive.writestr(f"{number}.txt", "SEGV!")
+    found = list(sandbox.read(str(path), "application/zip"))
+    assert {document.state for document in found} == {DocumentState.CRASHED}
+    assert found[-1].external_id == REST
+    assert len(found) < 10
+
+
 def test_child_that_died_between_two_files_is_replaced(sandbox: Sandbox, tmp_path: Path) -> None:
     assert is_well(sandbox, tmp_path)
     (child,) = psutil.Process().children()
@@ -233,6 +269,7 @@ def test_limits_on_bytes_and_characters(tmp_path: Path) -> None:
         assert len(document.text) == 100
         assert "first 100 characters" in document.reason
     with Sandbox(Limits(file_bytes=1000)) as sandbox:
+        long.write_text("%PDF-1.4 " * 1000)
         assert one(sandbox, long).state == DocumentState.TOO_LARGE
 
 
