@@ -17,7 +17,12 @@ from core.ingest.indexing import Indexer
 from core.library import Library
 from core.store import database
 from core.store.database import explained
+from core.worker import documents_check
 from core.worker.finding import encoder_for
+
+_OF_THE_INDEX = frozenset(
+    {"index manifest", "dense files", "segments", "indexed passages", "vectors", "index leftovers", "passage counts"}
+)
 
 
 def examine(library: Path, *, repair: bool = False) -> list[Finding]:
@@ -50,7 +55,7 @@ def _checks(library: Path, db: Database) -> list[Finding]:
     state = _database(db)
     if state.severity != "ok":
         return [state]
-    return [state, *_documents(db), _concepts(library), *check_index(library, db)]
+    return [state, *documents_check.check(library, db), _concepts(library), *check_index(library, db)]
 
 
 def _database(db: Database) -> Finding:
@@ -67,26 +72,6 @@ def _database(db: Database) -> Finding:
     if problems:
         return Finding("database", "error", "; ".join(problems[:5]))
     return Finding("database", "ok", "The database is consistent.")
-
-
-def _documents(db: Database) -> list[Finding]:
-    wrong = db.execute(
-        "SELECT count(*) FROM document d "
-        "WHERE d.passages != (SELECT count(*) FROM passage p WHERE p.document_id = d.id)"
-    ).fetchone()[0]
-    textless = db.execute(
-        "SELECT count(*) FROM document d WHERE NOT EXISTS (SELECT 1 FROM document_text t WHERE t.document_id = d.id)"
-    ).fetchone()[0]
-    unfinished = db.execute("SELECT count(*) FROM file WHERE complete = 0").fetchone()[0]
-    return [
-        _counted("passage counts", wrong, "documents whose passages do not match their count"),
-        _counted("texts", textless, "documents without their text"),
-        _counted("files", unfinished, "files were not read to the end; the next scan reads them", "warning"),
-    ]
-
-
-def _counted(check: str, number: int, what: str, severity: str = "error") -> Finding:
-    return Finding(check, severity if number else "ok", f"{number} {what}" if number else "As it should be.")
 
 
 def _concepts(library: Path) -> Finding:
@@ -123,7 +108,10 @@ def _jobs(library: Path) -> Finding:
 
 
 def _repaired(library: Path, db: Database, before: list[Finding]) -> list[Finding]:
-    rebuild(library, db, encoder_for(library), input_text)
+    wrong = {f.check for f in before if f.severity != "ok"}
+    documents_check.repair(library, db, wrong)
+    if wrong & _OF_THE_INDEX:
+        rebuild(library, db, encoder_for(library), input_text)
     if any(f.check == "concepts" and f.severity == "error" for f in before):
         _drop_concepts(library, db)
     after = {f.check: f for f in _checks(library, db)}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
-from core.base.errors import Cancelled, IndexDamaged, KnownError
+from core.base.errors import Cancelled, IndexDamaged, KnownError, LibraryLocked, NotFound
 from core.base.events import Control, Listener, Notice
-from core.base.files import path_text
+from core.base.files import path_text, text_path
 from core.base.types import Generation, IngestReport
 from core.base.wire import to_plain
 from core.concepts import fit as concepts_fit
@@ -21,23 +21,28 @@ from core.encode.encoder import Encoder, input_text
 from core.index import generation
 from core.index.snapshot import Snapshot
 from core.index.writer import rebuild
-from core.ingest.indexing import Indexer
+from core.ingest.indexing import Indexer, index_stored
 from core.ingest.limits import Limits
+from core.ingest.passwords import Passwords
 from core.ingest.pipeline import Ingest
 from core.ingest.removal import Receipt, remove
 from core.ingest.scan import check_path
 from core.library import Library
-from core.store import database, jobs, passages
+from core.store import database, documents, jobs, passages
 from core.worker.finding import REBUILT, encoder_for
+
+NOT_REMEMBERED = "The password could not be remembered: this system has no keyring that keeps it."
 
 
 def ingest(
     library: Path, paths: Sequence[Path], *, retry: bool = False, control: Control, listener: Listener,
     encoder: Encoder | None = None, limits: Limits | None = None, battery: bool = False,
+    passwords: Mapping[str, str] | None = None, remember: bool = False,
 ) -> IngestReport:  # fmt: skip
     """Add `paths` to the library (made if there is none), read what is new, index it, fit its concepts.
 
-    With `battery` it waits while the machine runs on its battery.
+    With `battery` it waits while the machine runs on its battery. `passwords` are by path; files they are given for
+    are read again. Those that open a file are kept in the system's keyring when `remember` is set.
 
     Raises:
         PathMissing, NoPermission, LibraryLocked, LibraryTooNew, DiskFull, ModelMissing, Cancelled
@@ -51,13 +56,53 @@ def ingest(
             with database.known_errors(library):
                 job = jobs.start(db, "ingest", {"paths": [path_text(p) for p in paths], "retry": retry})
                 with _recorded(db, job) as outcome:
-                    run = _open(library, db, encoder or encoder_for(library), control, listener, limits, battery)
+                    given = _passwords(db, passwords or {}, remember)
+                    run = _open(library, db, encoder or encoder_for(library), control, listener, limits, battery, given)
                     report = run.run(paths, retry=retry)
+                    if given.lost:
+                        listener(Notice(NOT_REMEMBERED))
                     report = replace(report, generation=_concepts(library, db, run.indexer, control, listener))
                     outcome.update(to_plain(report))
                 return report
         finally:
             db.conn.close()
+
+
+def _passwords(db: Database, given: Mapping[str, str], remember: bool) -> Passwords:
+    """By the paths as they are stored; what they may open is marked to be read again."""
+    by_path = {path_text(text_path(path).resolve()): password for path, password in given.items()}
+    with database.transaction(db):
+        for path in by_path:
+            documents.read_again(db, path)
+    return Passwords(by_path, keep=remember)
+
+
+def unlock(
+    library: Path, path: Path, password: str, *, remember: bool = False, control: Control, listener: Listener,
+    encoder: Encoder | None = None,
+) -> IngestReport:  # fmt: skip
+    """Read a locked file of the library again, with its password.
+
+    Raises:
+        NotALibrary, LibraryLocked, ModelMissing, Cancelled
+        NotFound: the library does not have the file.
+        KnownError: the password does not open it.
+    """
+    database.require(library)
+    text = path_text(path.resolve())
+    db = database.open_reader(library)
+    try:
+        if not documents.has_path(db, text):
+            raise NotFound(f"{text} is not in this library.", "Add it first.")
+    finally:
+        db.conn.close()
+    report = ingest(
+        library, [], control=control, listener=listener, encoder=encoder, passwords={text: password}, remember=remember
+    )
+    for failure in report.failed:
+        if failure.path == text:
+            raise KnownError(f"{text} could not be read. {failure.reason}", "Check the password.")
+    return report
 
 
 @contextlib.contextmanager
@@ -80,15 +125,15 @@ def _recorded(db: Database, job: int) -> Iterator[dict[str, Any]]:
 
 def _open(
     library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, limits: Limits | None,
-    battery: bool,
+    battery: bool, passwords: Passwords,
 ) -> Ingest:  # fmt: skip
     """Ready to run; an index that cannot be read is made again first, from the stored vectors and texts."""
     try:
-        return Ingest(library, db, encoder, control, listener, limits, battery)
+        return Ingest(library, db, encoder, control, listener, limits, battery, passwords)
     except IndexDamaged:
         listener(Notice(REBUILT))
         rebuild(library, db, encoder, input_text, control=control, listener=listener)
-        return Ingest(library, db, encoder, control, listener, limits, battery)
+        return Ingest(library, db, encoder, control, listener, limits, battery, passwords)
 
 
 def _concepts(library: Path, db: Database, indexer: Indexer, control: Control, listener: Listener) -> int:
@@ -150,6 +195,19 @@ def delete(library: Path, path: Path) -> Receipt:
     db = database.open_writer(library)
     try:
         with database.known_errors(library):
-            return remove(db, path)
+            before = passages.last_id(db)
+            receipt = remove(db, path)
+            if passages.last_id(db) != before:
+                _index_inherited(library, db)
+            return receipt
     finally:
         db.conn.close()
+
+
+def _index_inherited(library: Path, db: Database) -> None:
+    """Copies of other names took over what was deleted: their passages are new to the index, their vectors are stored.
+
+    A job at work brings them in itself.
+    """
+    with contextlib.suppress(LibraryLocked, IndexDamaged), database.lock(library, "delete"):
+        index_stored(library, db)

@@ -24,10 +24,9 @@ from core.encode.encoder import Encoder
 from core.index import generation
 from core.index.snapshot import Snapshot
 from core.index.writer import IndexWriter, rebuild
-from core.ingest.reading import cache_of
-from core.ingest.removal import CACHE
 from core.store import database, documents, history, jobs, passages
 from core.store.database import transaction
+from core.worker.documents_check import drop_orphans
 from core.worker.finding import encoder_for
 
 SPOOL = "spool"
@@ -143,10 +142,7 @@ def _fitted(library: Path, db: Database, encoder: Encoder | None, control: Contr
 
 def _clean_files(library: Path, db: Database) -> None:
     """What lies in the folder of no file of the library: read from pictures, unpacked, or left behind by a crash."""
-    kept = {Path(cache_of(str(library / CACHE), row.path)).name for row in documents.files(db)}
-    for folder in (library / CACHE).glob("*"):
-        if folder.name not in kept:
-            shutil.rmtree(folder, ignore_errors=True)
+    drop_orphans(library, db)
     shutil.rmtree(library / SPOOL, ignore_errors=True)
 
 

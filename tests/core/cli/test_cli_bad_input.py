@@ -98,7 +98,7 @@ def test_an_explanation_survives_lost_parts(library):
 
 def test_doctor_names_and_mends_a_damaged_manifest(library):
     (library / "generations" / "current.json").write_text("{ broken")
-    findings = ask_json("doctor", "--library", library)["findings"]
+    findings = ask_json("doctor", "--library", library, code=1)["findings"]
     assert "index manifest" in {f["check"] for f in findings if f["severity"] == "error"}
     assert ask_json("doctor", "--repair", "--library", library)["ok"]
     assert ask_json("doctor", "--library", library)["ok"]
@@ -109,7 +109,7 @@ def test_doctor_sees_changed_weights(library):
         data = bytearray(path.read_bytes())
         data[-1] ^= 255
         path.write_bytes(data)
-        assert not ask_json("doctor", "--library", library)["ok"]
+        assert not ask_json("doctor", "--library", library, code=1)["ok"]
         assert ask_json("doctor", "--repair", "--library", library)["ok"]
         return
     pytest.fail("the library has no concepts")
@@ -124,7 +124,7 @@ def test_a_damaged_database_is_said_so(library):
     with (library / "library.db").open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\xff" * 200)
-    findings = ask_json("doctor", "--library", library)["findings"]
+    findings = ask_json("doctor", "--library", library, code=1)["findings"]
     assert findings[0]["severity"] == "error"
     assert "damaged" in findings[0]["detail"]
     for command in (("documents",), ("search", "honey"), ("explain", "honey", 1), ("delete", "/tmp")):
