@@ -1,4 +1,4 @@
-"""The document viewer: the pages of a PDF, or the stored text, open at a place with its sentence marked."""
+"""The document viewer: the pages of a PDF or an image, or the stored text, open at a place with its sentence marked."""
 
 from __future__ import annotations
 
@@ -30,12 +30,16 @@ from app.widgets.page_text import TextView, find
 from core.base.files import text_path
 from core.base.types import Span
 
-PDF = "application/pdf"
 _FILE_WORDS = {
     FileState.CHANGED: ("The file has changed since it was read.", "Marks may be off. Read it again in the library."),
     FileState.GONE: ("The file is no longer there.", "This is the text as it was read."),
     FileState.UNREADABLE: ("The file cannot be opened.", "This is the text as it was read."),
 }
+
+
+def has_pages(media_type: str) -> bool:
+    """Is the file shown as pictures of its pages? Drawings (SVG) are shown as their text."""
+    return media_type == "application/pdf" or (media_type.startswith("image/") and "svg" not in media_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +221,7 @@ class Viewer(QWidget):
         stored = self._stored
         if stored is None:
             return
-        if stored.document.media_type == PDF and not self._wants_text():
+        if has_pages(stored.document.media_type) and not self._wants_text():
             first = min((s.start for s in self._place.spans), default=None)
             # a passage may begin on the page before the words that are to be seen
             page = (stored.page_of(first) if first is not None else None) or self._place.page or 1
@@ -234,7 +238,7 @@ class Viewer(QWidget):
         stored = self._stored
         if stored is None:
             return
-        self.tools.setVisible(stored.document.media_type == PDF)
+        self.tools.setVisible(has_pages(stored.document.media_type))
         self._stack.setCurrentWidget(self.text)
         if self._text_is_here:
             self.text.mark(spans)

@@ -32,14 +32,16 @@ FilterOption = Annotated[
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to add.")],
     library: LibraryOption,
-    retry: Annotated[bool, typer.Option("--retry", help="Read files again that could not be read.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Read files again that could not be read whole.")] = False,
+    ocr: Annotated[bool, typer.Option("--ocr/--no-ocr", help="Read text in pictures.")] = True,
     json: Json = False,
 ) -> None:
     """Add files and folders to a library, and read what is new or changed."""
+    from core.ingest.limits import Limits
     from core.worker.ingesting import ingest as run
 
     with progress() as line:
-        report = run(library, paths, retry=retry, control=line.control, listener=line)
+        report = run(library, paths, retry=retry, limits=Limits(ocr=ocr), control=line.control, listener=line)
     if json:
         print_json(report)
         return

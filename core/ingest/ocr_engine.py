@@ -20,6 +20,9 @@ from core.ingest.limits import Tick
 
 _THREADS = 2
 _LONGEST_SIDE = 1600  # pixels of the picture that lines are looked for in; they are read at full size
+_NARROWEST = 0.46
+_INK = 48  # levels of 255 that ink differs from the paper
+_MARGIN = 40  # pixels of paper left around the ink
 _TOGETHER = 12  # lines read between two signs of life
 _MODELS = {
     "Det": "PP-OCRv6_det_small.onnx",
@@ -78,10 +81,14 @@ class Engine:
 
     def find(self, pixels: np.ndarray) -> np.ndarray:
         """Corners of each line, [n, 4, 2] float32: top left, top right, bottom right, bottom left as they lie."""
+        inked, left, top = _inked(pixels)
         with _failures():
-            found = self._engine(_bgr(pixels), use_det=True, use_cls=False, use_rec=False)
+            found = self._engine(_bgr(inked), use_det=True, use_cls=False, use_rec=False)
         boxes = getattr(found, "boxes", None)
-        return np.zeros((0, 4, 2), np.float32) if boxes is None else np.asarray(boxes, np.float32)
+        if boxes is None:
+            return np.zeros((0, 4, 2), np.float32)
+        most = np.array([pixels.shape[1], pixels.shape[0]], np.float32)
+        return np.clip(np.asarray(boxes, np.float32) + np.array([left, top], np.float32), 0, most)
 
     def cut(self, pixels: np.ndarray, quads: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Each line straightened, as BGR; one that is higher than wide is laid to its left side."""
@@ -132,6 +139,28 @@ def _crop_function() -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         return np.asarray(get_rotate_crop_image(picture, quad.astype(np.float32)))
 
     return crop
+
+
+def _inked(pixels: np.ndarray) -> tuple[np.ndarray, int, int]:
+    """The picture without its empty margins, so that less of it is lost when it is made smaller; where it begins.
+
+    It is never narrower than `_NARROWEST` of its length: the engine would blow it up to many times its size.
+    """
+    seen = pixels[::2, ::2]
+    paper = np.median(seen[::4, ::4].reshape(-1, 3), axis=0).astype(np.int16)
+    marks = (np.abs(seen.astype(np.int16) - paper) > _INK).any(axis=2)
+    rows, columns = np.flatnonzero(marks.any(axis=1)), np.flatnonzero(marks.any(axis=0))
+    if not len(rows):
+        return pixels, 0, 0
+    top, bottom = max(0, 2 * int(rows[0]) - _MARGIN), 2 * int(rows[-1]) + _MARGIN
+    left, right = max(0, 2 * int(columns[0]) - _MARGIN), 2 * int(columns[-1]) + _MARGIN
+    part = pixels[top:bottom, left:right]
+    height, width = part.shape[:2]
+    more = max(0, int(_NARROWEST * width) - height), max(0, int(_NARROWEST * height) - width)
+    if any(more):
+        part = np.concatenate([part, np.full((more[0], width, 3), paper, np.uint8)])
+        part = np.concatenate([part, np.full((len(part), more[1], 3), paper, np.uint8)], axis=1)
+    return part, left, top
 
 
 def _bgr(pixels: np.ndarray) -> np.ndarray:

@@ -83,8 +83,8 @@ def scan(
 ) -> ScanResult:  # fmt: skip
     """Walk the roots in the order of their paths, past what is `excluded` (files or folders) or ignored.
 
-    `retry` reads files again whose last reading failed. `patterns` are the library's own, in the syntax of
-    `.gitignore`. `stamps` and `mounts` are those of the scan before.
+    `retry` reads files again whose last reading failed or was cut off. `patterns` are the library's own, in the
+    syntax of `.gitignore`. `stamps` and `mounts` are those of the scan before.
     """
     walk = _Walk({row.path: row for row in known}, os.path.realpath(library), frozenset(excluded), retry)
     away: set[int] = set()
@@ -268,7 +268,7 @@ class _Walk:
             same = True  # what was read when it was here stays
         else:
             again = row.state in ALWAYS_AGAIN | TRY_AGAIN or row.state is DocumentState.ONLINE_ONLY
-            again = again or (self._retry and not row.state.has_text)
+            again = again or (self._retry and row.state is not DocumentState.READ)
         if same and not again:
             self.result.unchanged += 1
             return

@@ -25,8 +25,8 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
 - `view`: `page {document_id, number, scale, spans: [[start, end], ...], password: text or none}` (offsets in the
   document's text; without a password the remembered one is taken) ->
   `{number, pages, width, height, image: base64 PNG, rects: [[left, top, right, bottom], ...]}` in pixels;
-  only for PDF documents. `sizes {document_id}` -> `{pages: [[width, height], ...]}` in points.
-- `job`: `ingest {paths: [...], retry: bool, battery: bool, passwords: {path: password}, remember: bool}` ->
+  for PDFs and images. `sizes {document_id}` -> `{pages: [[width, height], ...]}` in points, for images in pixels.
+- `job`: `ingest {paths: [...], retry: bool, battery: bool, ocr: bool, passwords: {path: password}, remember: bool}` ->
   `IngestReport`; an empty `paths` scans all roots again, `battery` pauses while the machine runs on its battery,
   `passwords` open locked files (which are read again) and are kept in the system's keyring when `remember` is set.
   `remove {path}` -> `{documents, passages}`; `demo {}` adds the sample library, -> `IngestReport`.

@@ -84,9 +84,8 @@ def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, 
     )
     if not result.text:
         return _without_text(result, pages, eyes)
-    if eyes.skipped and result.state is DocumentState.READ:
-        reason = f"{len(eyes.skipped):,} of its pages are pictures that were not read: up to {limits.ocr_pages:,} are."
-        return replace(result, state=DocumentState.TRUNCATED, reason=reason)
+    if eyes.cut and result.state is DocumentState.READ:
+        return replace(result, state=DocumentState.TRUNCATED, reason=eyes.cut)
     return result
 
 

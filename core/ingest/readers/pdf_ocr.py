@@ -166,6 +166,18 @@ class PageEyes:
         return ""
 
     @property
+    def cut(self) -> str:
+        """Why text of a document is missing that this program could read elsewhere; empty when nothing is."""
+        if self.skipped:
+            return (
+                f"{len(self.skipped):,} pictures of pages were not read: up to {self.limits.ocr_pages:,} of a file are."
+            )
+        if self.unread:
+            why = "switched off" if not self.limits.ocr else "not installed"
+            return f"{len(self.unread):,} of its pages need their pictures read, which is {why}."
+        return ""
+
+    @property
     def _can_read(self) -> bool:
         return self.limits.ocr and ocr.available()
 

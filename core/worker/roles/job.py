@@ -21,6 +21,7 @@ class JobRole:
 
     def handle(self, call: Call) -> Any:
         from core.ingest.guards import lower_priority
+        from core.ingest.limits import Limits
         from core.worker import ingesting
 
         args = call.request.args
@@ -42,7 +43,7 @@ class JobRole:
         return ingesting.ingest(
             self._library, paths, retry=bool(args.get("retry", False)), passwords=args.get("passwords") or {},
             remember=bool(args.get("remember", False)), battery=bool(args.get("battery", False)),
-            control=call.control, listener=call.listen,
+            limits=Limits(ocr=bool(args.get("ocr", True))), control=call.control, listener=call.listen,
         )  # fmt: skip
 
     def close(self) -> None:

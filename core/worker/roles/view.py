@@ -1,4 +1,4 @@
-"""The `view` child: pictures of PDF pages with the places to mark. A broken file takes only this child."""
+"""The `view` child: pages of PDFs and images as pictures with the places to mark. A broken file takes only it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from core.base.files import text_path
 from core.base.types import Document
 from core.ingest import passwords
 from core.ingest.hashing import content_hash
-from core.ingest.readers import pdf_page
+from core.ingest.readers import image_page, pdf_page
+from core.ingest.readers.block_marks import block_rects
 from core.ingest.readers.pdf_chars import is_locked
+from core.ingest.readers.pdf_page import Rect
+from core.ingest.readers.registry import IMAGES
 from core.ingest.unpacked import Unpacked
 from core.library import Library
 from core.worker.server import Call
@@ -56,18 +59,26 @@ class ViewRole:
         pages = self._library.document_pages(document.id)
         page = next((p for p in pages if p.number == number), None)
         password = str(args.get("password") or "") or self._password(path)
-        picture, width, height = pdf_page.render(path, number, scale, password)
-        rects: list[list[float]] = []
+        if document.media_type in IMAGES:
+            picture, width, height = image_page.render(path, number, scale)
+        else:
+            picture, width, height = pdf_page.render(path, number, scale, password)
+        rects: list[Rect] = []
         if page is not None:
             spans = [
-                (max(start, page.start) - page.start, min(end, page.end) - page.start)
+                (max(start, page.start), min(end, page.end))
                 for start, end in args.get("spans", ())
                 if start < page.end and end > page.start
             ]
-            rects = [list(r) for r in pdf_page.page_rects(path, number, scale, spans, password)] if spans else []
+            if spans and (document.media_type in IMAGES or number in document.ocr_pages):
+                shown = width / page.width if page.width else scale  # smaller than asked for when it is very large
+                rects = block_rects(self._library.document_text(document.id)[2], number, spans, shown)
+            elif spans:
+                here = [(start - page.start, end - page.start) for start, end in spans]
+                rects = pdf_page.page_rects(path, number, scale, here, password)
         return {
             "number": number, "pages": len(pages), "width": width, "height": height,
-            "image": base64.b64encode(picture).decode(), "rects": rects,
+            "image": base64.b64encode(picture).decode(), "rects": [list(rect) for rect in rects],
         }  # fmt: skip
 
     def _whole_file(self, document: Document, path: Path) -> Path:
