@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from core.base.events import Changed, Control, Listener
 from core.base.types import Generation, Passage
 from core.encode.encoder import Encoder, input_hash, input_text
+from core.index import generation
 from core.index.writer import IndexPassage, IndexWriter
 from core.store import documents, passages
 from core.store.database import transaction
@@ -156,6 +157,25 @@ class Indexer:
         with transaction(self._db):
             passages.drop_unused_vectors(self._db)
         return generation
+
+
+def index_stored(library: Path, db: Database) -> None:
+    """Bring in the passages that are not in the index although their vectors are stored; no encoder is needed.
+
+    The caller holds the library's lock. Raises IndexDamaged.
+    """
+    current = generation.current(library)
+    if current is None:
+        return
+    writer = IndexWriter(library, db, current.encoder, current.dimension)
+    known = writer.indexed()
+    missing = {i: h for i, h in passages.all_hashes(db) if i not in known}
+    vectors = passages.vectors(db, current.encoder, missing.values())
+    found = passages.passages(db, [i for i, h in missing.items() if h in vectors])
+    if found:
+        table = np.stack([np.frombuffer(vectors[missing[i]], "<f4") for i in found])
+        writer.add([_index_passage(p) for p in found.values()], table)
+    writer.commit()
 
 
 def encoder_input(passage: Passage) -> str:
