@@ -10,6 +10,7 @@ import importlib
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
@@ -17,7 +18,7 @@ import olefile
 
 from core.base.types import DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
-from core.ingest.readers.build import failure
+from core.ingest.readers.build import TextBuilder, failure
 from core.ingest.readers.libreoffice import converted, program
 
 
@@ -101,20 +102,24 @@ class Compound:
             data: bytes = stream.read(self._limit)
         return data
 
-    def facts(self) -> dict[str, str]:
-        """Title, author, created and modified, as arguments for `TextBuilder.build`."""
+    def build(self, builder: TextBuilder) -> ReadDocument:
+        """The document with the title, author and dates that the file states."""
         try:
             meta = self._ole.get_metadata()
         except (OSError, ValueError, IndexError, struct.error, TypeError):
-            return {}
+            return builder.build()
         page = meta.codepage if isinstance(meta.codepage, int) and meta.codepage > 0 else 1252
         codec = {65001: "utf-8", 1200: "utf-16-le", 10000: "mac_roman"}.get(page, f"cp{page}")
-        found = {}
-        for name, value in (("title", meta.title), ("author", meta.author)):
-            found[name] = _decoded(value, codec)
-        for name, moment in (("created", meta.create_time), ("modified", meta.last_saved_time)):
-            found[name] = moment.strftime("%Y-%m-%dT%H:%M:%S") if moment is not None and moment.year > 1970 else ""
-        return found
+        return builder.build(
+            title=_decoded(meta.title, codec),
+            author=_decoded(meta.author, codec),
+            created=_moment(meta.create_time),
+            modified=_moment(meta.last_saved_time),
+        )
+
+
+def _moment(value: object) -> str:
+    return value.strftime("%Y-%m-%dT%H:%M:%S") if isinstance(value, datetime) and value.year > 1970 else ""
 
 
 def _decoded(value: object, codec: str) -> str:

@@ -28,14 +28,11 @@ def _read_binary(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
     import xlrd
     from xlrd.biffh import XLRDError
 
-    facts = {}
-    with Compound(path, limits) as compound:
-        facts = compound.facts()
+    builder = TextBuilder(limits.output_characters)
     try:
         with xlrd.open_workbook(
             str(path), logfile=_Silent(), on_demand=True, formatting_info=True, ragged_rows=True
         ) as book:
-            builder = TextBuilder(limits.output_characters)
             for number, name in enumerate(book.sheet_names(), start=1):
                 _binary_sheet(book, number, name, builder, tick)
     except XLRDError as error:
@@ -44,7 +41,8 @@ def _read_binary(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
         raise NotUnderstood from error
     except (AssertionError, AttributeError, UnicodeError, ArithmeticError) as error:  # what it raises on damaged files
         raise NotUnderstood from error
-    return builder.build(**facts)
+    with Compound(path, limits) as compound:
+        return compound.build(builder)
 
 
 def _binary_sheet(book: Any, number: int, name: str, builder: TextBuilder, tick: Tick) -> None:
