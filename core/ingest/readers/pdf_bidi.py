@@ -20,7 +20,8 @@ def reading_order(text: str, boxes: np.ndarray) -> np.ndarray | None:
     """Indices that bring the characters into reading order; None when they are in it.
 
     A run is turned round when its letters go to the right on the page. An alef and a lam with one and the same box
-    are the sign lam-alef, taken apart the wrong way round. `boxes` is [n, 4].
+    are the sign lam-alef, taken apart the wrong way round; so is a sign for a whole word whose space stands in front.
+    `boxes` is [n, 4].
     """
     if not runs_to_the_left(text):
         return None
@@ -31,9 +32,16 @@ def reading_order(text: str, boxes: np.ndarray) -> np.ndarray | None:
         steps = np.diff(middle)
         if (steps > 0).sum() > 2 * (steps < 0).sum() and middle[-1] > middle[0]:
             order[start:end] = order[start:end][::-1]
+        elif _is_one_sign(boxes[start - 1 : end], text[start - 1 : start]):
+            order[start - 1 : end] = order[start - 1 : end][::-1]
         else:
             for pair in _ALEF_LAM.finditer(text, start, end):
                 alef = pair.start()
                 if np.array_equal(boxes[alef], boxes[alef + 1]):
                     order[alef : alef + 2] = alef + 1, alef
     return None if (order == np.arange(len(text))).all() else order
+
+
+def _is_one_sign(boxes: np.ndarray, before: str) -> bool:
+    """Have the letters and the space `before` them one and the same box?"""
+    return before == " " and len(boxes) > 3 and bool((boxes == boxes[0]).all())
