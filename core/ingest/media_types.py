@@ -21,6 +21,7 @@ SOURCE, SVG = "text/x-source", "image/svg+xml"
 PNG, JPEG, GIF, TIFF = "image/png", "image/jpeg", "image/gif", "image/tiff"
 WEBP, BMP, JP2 = "image/webp", "image/bmp", "image/jp2"
 ENCRYPTED_OFFICE = "application/x-ole-encrypted"
+PACKAGE, PROGRAM = "application/vnd.openxmlformats-package", "application/x-executable"
 EMPTY, BINARY, ZIP, OLE = (
     "application/x-empty",
     "application/octet-stream",
@@ -41,7 +42,7 @@ _NAMES = {
     ASCIIDOC: "an AsciiDoc file", VTT: "subtitles (WebVTT)", SRT: "subtitles (SRT)", SOURCE: "a source file",
     EMPTY: "an empty file", BINARY: "a binary file", OLE: "an old Office file", ZIP: "a ZIP archive",
     "application/x-mobipocket-ebook": "a Kindle book", "application/postscript": "a PostScript file",
-    "image/vnd.djvu": "a DjVu document", "application/x-executable": "a program",
+    "image/vnd.djvu": "a DjVu document", PROGRAM: "a program", PACKAGE: "a package of a rare Office kind",
     "application/vnd.sqlite3": "a database", "application/vnd.apache.parquet": "a data table (Parquet)",
 }  # fmt: skip
 _FAMILIES = {

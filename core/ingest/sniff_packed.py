@@ -12,6 +12,7 @@ from core.ingest.media_types import (
     DOC,
     DOCX,
     ENCRYPTED_OFFICE,
+    EPUB,
     HWP,
     IWORK,
     MSG,
@@ -19,13 +20,16 @@ from core.ingest.media_types import (
     ODS,
     ODT,
     OLE,
+    PACKAGE,
     PPT,
     PPTX,
+    PROGRAM,
     XLS,
     XLSB,
     XLSX,
     ZIP,
 )
+from core.ingest.zips import TooManyFiles, open_zip
 
 # by the main part: a document may embed a workbook
 _OPEN_XML = (
@@ -50,14 +54,17 @@ _OPEN_DOCUMENT_KINDS = {
     "impress": ODP,
 }
 _IWORK_PARTS = {"Index.zip", "index.apxl", "buildVersionHistory.plist"}
+_PROGRAM_PARTS = {"META-INF/MANIFEST.MF", "AndroidManifest.xml"}
 _MOST_PARTS = 10_000
 
 
 def sniff_zip(path: str | Path) -> str:
     """The kind of a ZIP file; ZIP when it is a mere archive, or damaged."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path) as archive:
             return _package_kind(archive)
+    except TooManyFiles:
+        return ZIP
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, ValueError, EOFError):
         return ZIP
 
@@ -67,12 +74,16 @@ def _package_kind(archive: zipfile.ZipFile) -> str:
     if "[Content_Types].xml" in names:
         with archive.open("[Content_Types].xml") as part:
             types = part.read(1 << 20).lower()
-        return next((kind for sign, kind in _OPEN_XML if sign.search(types)), ZIP)
+        return next((kind for sign, kind in _OPEN_XML if sign.search(types)), PACKAGE)
     if "mimetype" in names:
         with archive.open("mimetype") as part:
             named = part.read(200).decode("ascii", "replace").strip()
         found = _OPEN_DOCUMENT.match(named)  # templates and master documents are of the kind they make
         return _OPEN_DOCUMENT_KINDS[found.group(1)] if found else named or ZIP
+    if "META-INF/container.xml" in names:
+        return EPUB
+    if names & _PROGRAM_PARTS:
+        return PROGRAM
     if names & _IWORK_PARTS or any(name.endswith(".iwa") for name in names):
         return IWORK
     return ZIP

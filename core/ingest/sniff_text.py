@@ -143,10 +143,15 @@ def _markup_kind(start: str, suffix: str) -> str:
 # --- mail
 
 
+_MAILBOX = re.compile(r"From \S.{0,200}?\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d")
+
+
 def _mail_kind(text: str, suffix: str) -> str:
     lines = text.split("\n", 200)[:200]
-    if text.startswith("From ") and any(_MAIL_HEADER.match(line) for line in lines[1:4]):
+    if text.startswith("From ") and (_MAILBOX.match(text) or any(_MAIL_HEADER.match(line) for line in lines[1:4])):
         return MBOX
+    if suffix == "emlx" and lines[0].strip().isdigit():  # Apple's: the size of the message comes first
+        del lines[0]
     headers: list[str] = []
     for line in lines:
         if line[:1] in (" ", "\t") and headers:

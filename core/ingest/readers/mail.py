@@ -8,6 +8,7 @@ import email.parser
 import email.policy
 import io
 import mimetypes
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from email.message import Message
@@ -26,6 +27,7 @@ from core.ingest.readers.html import decode_page, page_document
 from core.ingest.readers.mail_body import Content, add_body, charset, content_of, is_cipher, payload
 
 _CHUNK = 1 << 20
+_COUNTED = re.compile(rb"(\d{1,10})[ \t]*\r?\n")
 
 
 class _Raw(email.policy.Compat32):
@@ -51,10 +53,17 @@ def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
 
 
 def parse(file: IO[bytes], tick: Tick) -> Message:
-    """The parsed message. One that is UTF-16 or UTF-32 as a whole is turned into UTF-8 first."""
+    """The parsed message. One that is UTF-16 or UTF-32 as a whole is turned into UTF-8 first.
+
+    In Apple's files the size of the message comes first, and data of the program behind it.
+    """
     start = file.read(4096)
     if start.count(0) > len(start) // 4 or start.startswith((b"\xff\xfe", b"\xfe\xff")):
         file = io.BytesIO(decode(start + file.read()).text.encode())
+        start = file.read(4096)
+    counted = _COUNTED.match(start)
+    if counted:
+        file = io.BytesIO((start + file.read())[counted.end() :][: int(counted.group(1))])
         start = file.read(4096)
     parser = email.parser.BytesFeedParser(policy=_POLICY)
     parser.feed(start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n \t"))

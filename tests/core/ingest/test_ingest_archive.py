@@ -19,6 +19,7 @@ from core.ingest.limits import Limits
 from core.ingest.members import extract
 from core.ingest.readers import registry
 from core.ingest.sandbox import Sandbox, sweep
+from core.ingest.sniff import sniff
 
 TEXT = "The lighthouse keeper counts the ships.\n"
 
@@ -91,6 +92,23 @@ def test_archives_in_archives(box: Path) -> None:
     found = read(box)
     assert set(found) == {"inner.zip/deep.txt", "inner.zip/mail.eml", "notes.tar.gz/x.txt"}
     assert found["inner.zip/mail.eml"].title == "Tide"
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ("[Content_Types].xml", "application/vnd.openxmlformats-package"),
+        ("META-INF/MANIFEST.MF", "application/x-executable"),
+        ("META-INF/container.xml", "application/epub+zip"),
+        ("other/[Content_Types].xml", "application/zip"),
+    ],
+)
+def test_packages_are_no_archives(box: Path, part: str, kind: str) -> None:
+    box.write_bytes(zipped({part: b"<x/>", "a.txt": b"A."}))
+    assert sniff(box) == kind
+    if kind != "application/zip":
+        (document,) = read(box).values()
+        assert document.state in (DocumentState.UNSUPPORTED, DocumentState.BROKEN)
 
 
 def test_empty_and_damaged_archives_have_their_state(box: Path) -> None:

@@ -12,6 +12,7 @@ from core.base.types import BlockKind, DocumentState, ReadDocument
 from core.ingest.limits import Limits
 from core.ingest.members import extract
 from core.ingest.readers import registry
+from core.ingest.sniff import sniff
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -194,3 +195,18 @@ def test_saved_page_is_one_document(tmp_path: Path) -> None:
     )
     (document,) = read(tmp_path / "page.mhtml", raw.encode()).values()
     assert (document.title, document.text, document.media_type) == ("Tides", "Höhe 12 m", "multipart/related")
+
+
+def test_kinds_of_mail_are_told_by_their_content(tmp_path: Path) -> None:
+    head = "From: a@b.c\nTo: d@e.f\nSubject: s\n\nText.\n"
+    for name, text, kind in (
+        ("a", head, "message/rfc822"),
+        ("b", f"From x Mon Jun 01 10:00:00 2009\n{head}", "application/mbox"),
+        ("c", "From x Mon Jun  1 10:00:00 2009\n\nText without a head.\n", "application/mbox"),
+        ("d", "From Monday on we meet at 10:00.\nSo be there.\n", "text/plain"),
+        ("e.emlx", f"{len(head)}\n{head}<plist/>", "message/rfc822"),
+    ):
+        (tmp_path / name).write_text(text)
+        assert sniff(tmp_path / name) == kind
+    (document,) = registry.read(tmp_path / "e.emlx", "", Limits())
+    assert (document.title, document.text[-5:]) == ("s", "Text.")
