@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.i18n import grouped, tr
 from app.models.states import WORDS
+from core.base.files import path_shown
 from core.base.types import Document, DocumentState
 from core.library import Library
 
@@ -144,7 +145,7 @@ class DocumentModel(QAbstractTableModel):
 
 def name(document: Document) -> str:
     """What a document is called in a list: its file's name, and its own id within a collection."""
-    base = PurePath(document.path).name
+    base = PurePath(path_shown(document.path)).name
     return f"{base} › {document.external_id}" if document.external_id else base
 
 

@@ -27,7 +27,7 @@ from app.widgets.page_loader import DocumentLoader, FileState, StoredDocument
 from app.widgets.page_offsets import one_line
 from app.widgets.page_pdf import PdfView
 from app.widgets.page_text import TextView, find
-from core.base.files import text_path
+from core.base.files import path_shown, text_path
 from core.base.types import Span
 
 _FILE_WORDS = {
@@ -314,7 +314,7 @@ class Viewer(QWidget):
 
     def _open_outside(self) -> None:
         if self._stored is not None and not open_outside(text_path(self._stored.document.path)):
-            name = PurePath(self._stored.document.path).name
+            name = PurePath(path_shown(self._stored.document.path)).name
             self.context.notifications.tell(tr("No program of this system opens {name}.", name=name), tone="warning")
 
     def _show_folder(self) -> None:

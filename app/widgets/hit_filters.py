@@ -17,6 +17,7 @@ from app.widgets.hit_dates import DateDialog
 from app.widgets.hit_flow import FlowLayout
 from app.widgets.labels import Label
 from app.widgets.page_offsets import one_line
+from core.base.files import path_shown
 from core.base.types import Filters
 
 Facets = Mapping[str, Sequence[tuple[str, int]]]
@@ -45,7 +46,7 @@ def value_name(field: str, value: str) -> str:
         language = QLocale.codeToLanguage(value)
         return value if language is QLocale.Language.AnyLanguage else QLocale.languageToString(language)
     if field == "folders":
-        return one_line(PurePath(value).name or value)
+        return one_line(PurePath(path_shown(value)).name or value)
     return one_line(value)
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from app.i18n import tr
 from app.widgets.page_offsets import one_line, shown
+from core.base.files import path_shown
 from core.base.types import Citation, Document, Hit, Passage, Span
 
 HIT = Qt.ItemDataRole.UserRole
@@ -16,16 +17,16 @@ HIT = Qt.ItemDataRole.UserRole
 
 def name_of(document: Passage | Document) -> str:
     """What a document is called: its title, else its file name."""
-    return shown(document.title.strip() or PurePath(document.path).name or document.path)
+    return shown(document.title.strip() or PurePath(path_shown(document.path)).name or document.path)
 
 
 def name_of_citation(citation: Citation) -> str:
-    return shown(citation.title.strip() or PurePath(citation.document).name or citation.document)
+    return shown(citation.title.strip() or PurePath(path_shown(citation.document)).name or citation.document)
 
 
 def location(path: str, external_id: str) -> str:
     """A document's file, and where in that file it is: "outer.zip › inner.pdf"."""
-    base = PurePath(path).name
+    base = PurePath(path_shown(path)).name
     return f"{base} › {external_id}" if external_id else base
 
 

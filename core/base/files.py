@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import sys
+import unicodedata
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,8 +160,18 @@ def path_text(path: str | Path) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return _BYTES + urllib.parse.quote(os.fsencode(text), safe="/")
+        return byte_path_text(text)
     return text
+
+
+def byte_path_text(path: str | Path) -> str:
+    """The form in which `path_text` keeps names that are no UTF-8, for any path: that of the folders above them."""
+    return _BYTES + urllib.parse.quote(os.fsencode(path), safe="/")
+
+
+def has_odd_bytes(text: str) -> bool:
+    """Is this the text of a path whose names are no UTF-8?"""
+    return text.startswith(_BYTES)
 
 
 def text_path(text: str) -> Path:
@@ -168,3 +179,23 @@ def text_path(text: str) -> Path:
     if text.startswith(_BYTES):
         return Path(os.fsdecode(urllib.parse.unquote_to_bytes(text[len(_BYTES) :])))
     return Path(text)
+
+
+def path_shown(text: str) -> str:
+    """A path from `path_text` for people's eyes: NFC, bytes that are no UTF-8 as U+FFFD. It opens nothing."""
+    if has_odd_bytes(text):
+        text = urllib.parse.unquote_to_bytes(text[len(_BYTES) :]).decode("utf-8", "replace")
+    return unicodedata.normalize("NFC", text)
+
+
+def path_forms(path: str | Path) -> tuple[str, ...]:
+    """All texts with which the stored path of a file in this folder may begin.
+
+    Systems write the same accent as one character or as two, and whoever types a name does not know which; a file
+    below whose name is no UTF-8 has its whole path kept byte by byte.
+    """
+    text = os.fspath(path)
+    if has_odd_bytes(text):
+        return (text,)
+    plain = [text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD"))]
+    return tuple(dict.fromkeys([*map(path_text, plain), *map(byte_path_text, plain)]))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sqlite_utils import Database
 
 from core.base.errors import BadQuery
+from core.base.files import path_forms
 from core.base.types import Filters
 
 SHORT_TYPES = {
@@ -98,14 +99,15 @@ def _document_clauses(filters: Filters) -> list[_Clause]:
 
 
 def _in_folder(folder: str) -> _Clause:
-    """The path itself or what lies under it, whichever separator the system has."""
-    stem = folder.rstrip("/\\")
-    under = [(stem + separator, len(stem) + 1) for separator in "/\\"]
-    values = [folder, stem, *(value for text, length in under for value in (length, text))]
-    return "d.path IN (?, ?) OR substr(d.path, 1, ?) = ? OR substr(d.path, 1, ?) = ?", values
+    """The path itself or what lies under it, whichever separator the system has and however its names are written."""
+    forms = list(dict.fromkeys(form for text in (folder, folder.rstrip("/\\")) for form in path_forms(text)))
+    under = list(dict.fromkeys(form.rstrip("/\\") + separator for form in forms for separator in "/\\"))
+    same, values = _in("d.path", forms)
+    clauses = [(same, values), *(("substr(d.path, 1, ?) = ?", [len(start), start]) for start in under)]
+    return _any(clauses)
 
 
-def _any(clauses: list[_Clause]) -> _Clause:
+def _any(clauses: Sequence[_Clause]) -> _Clause:
     return " OR ".join(f"({sql})" for sql, _ in clauses), [v for _, values in clauses for v in values]
 
 

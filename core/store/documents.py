@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from core.base.files import byte_path_text, has_odd_bytes
 from core.base.types import Block, BlockKind, Box, Document, DocumentState, Page, ReadDocument
 from core.base.wire import to_plain
 from core.store import copies
@@ -76,6 +77,8 @@ def remove_roots(db: Database, path: str) -> None:
 
 def is_under(path: str, folder: str) -> bool:
     """`path` is `folder` or lies in it."""
+    if has_odd_bytes(path) and not has_odd_bytes(folder):
+        folder = byte_path_text(folder)
     return path == folder or path.startswith(folder.rstrip("/\\") + ("\\" if "\\" in folder else "/"))
 
 
@@ -197,6 +200,12 @@ def document_text(db: Database, document_id: int) -> tuple[str, tuple[Page, ...]
         return None
     blocks = tuple(_block(b) for b in json.loads(zlib.decompress(row[2])))
     return zlib.decompress(row[0]).decode(), _pages(row[1]), blocks
+
+
+def plain_text(db: Database, document_id: int) -> str | None:
+    """The text of a document alone, or None when it is not there."""
+    row = db.execute(f"SELECT text {_TEXT_OF}", (document_id,)).fetchone()
+    return zlib.decompress(row[0]).decode() if row else None
 
 
 def document_pages(db: Database, document_id: int) -> tuple[Page, ...] | None:

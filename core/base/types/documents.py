@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 
+from core.base.files import path_shown
 from core.base.types.places import Box, Page
 
 
@@ -153,4 +154,4 @@ def context_title(title: str, path: str, external_id: str) -> str:
 
     The documents of a collection share one file, whose name says nothing of them.
     """
-    return title or ("" if external_id else PurePath(path).stem)
+    return title or ("" if external_id else PurePath(path_shown(path)).stem)

@@ -14,6 +14,7 @@ from core.ingest.readers.text_headings import Heading, find_headings
 
 _BLANK = re.compile(r"\n[^\S\n\f]*(?:\n[^\S\n\f]*)+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦▪–—]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
+_LINES_A_BLOCK = 60
 _WRAPPED = 45  # characters from which a line looks cut by a margin rather than by meaning
 
 
@@ -43,9 +44,10 @@ def _add_paragraph(builder: TextBuilder, paragraph: str, heading: Heading | None
     if heading is not None:
         builder.heading(heading.text, heading.level)
     for kind, lines in _items(paragraph.split("\n")[heading.lines if heading else 0 :]):
-        text = join_wrapped(lines)
         separator = "\n" if kind is BlockKind.LIST_ITEM else "\n\n"
-        builder.add(text, kind, separator=separator)
+        for text in _portions(join_wrapped(lines)):
+            builder.add(text, kind, separator=separator)
+            separator = "\n"
 
 
 def _items(lines: list[str]) -> Iterator[tuple[BlockKind, list[str]]]:
@@ -59,6 +61,13 @@ def _items(lines: list[str]) -> Iterator[tuple[BlockKind, list[str]]]:
         current.append(line)
     if current:
         yield kind, current
+
+
+def _portions(text: str) -> Iterator[str]:
+    """A log has no blank lines: its lines in portions that are handled like paragraphs."""
+    lines = text.split("\n")
+    for begin in range(0, len(lines), _LINES_A_BLOCK):
+        yield "\n".join(lines[begin : begin + _LINES_A_BLOCK])
 
 
 def join_wrapped(lines: list[str]) -> str:
