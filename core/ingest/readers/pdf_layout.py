@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby
 
 import numpy as np
 
 from core.base.types import Box
 from core.ingest.readers.pdf_chars import HYPHEN, PageChars
 from core.ingest.readers.pdf_lines import Line
+from core.ingest.readers.pdf_tables import Cell, named_rows
 from core.ingest.readers.pdf_text import is_wide, normalize
 
 LIST_MARK = re.compile(r"(?:[•‣◦▪●○■□–—*\-\uf0b7\uf0a7]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,4}\))\s+\S")
@@ -38,19 +39,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """A paragraph's text, and how it came about: what was kept of each line and put after it, then normalized."""
+    """A paragraph's text and where it comes from: pieces of the page, put together, then normalized."""
 
     text: str
-    lines: Sequence[Line]
-    kept: Sequence[tuple[int, int]]  # characters kept of the line, characters put after it
+    pieces: Sequence[tuple[int, int]]  # first character and length, the first -1 for what was put in
     origin: list[int] | None
 
     def source(self) -> np.ndarray:
         """Index of the page's character that each character comes from, -1 for none; [len(text)]."""
-        parts: list[np.ndarray] = []
-        for line, (kept, glue) in zip(self.lines, self.kept, strict=True):
-            parts.append(np.concatenate([np.arange(start, end) for start, end in line.pieces])[:kept])
-            parts.append(np.full(glue, -1, np.int64))
+        parts = [np.arange(start, start + n) if start >= 0 else np.full(n, -1, np.int64) for start, n in self.pieces]
         joined = np.concatenate([*parts, np.full(1, -1, np.int64)])  # the last one for those from nowhere
         return joined[:-1] if self.origin is None else joined[self.origin]
 
@@ -86,8 +83,11 @@ def layout(chars: PageChars, lines: Sequence[Line], body_size: float) -> PageLay
     found: list[_Joined] = []
     paragraphs: list[Paragraph] = []
     start = 0
-    for group in _paragraphs(lines, body_size):
-        joined = _join(group, chars.text)
+    groups = _paragraphs(lines, body_size)
+    tables = _tables(groups, chars)
+    for number, group in enumerate(groups):
+        cells = tables.get(number)
+        joined = _join_cells(cells, chars.text) if cells else _join(group, chars.text)
         if not joined.text:
             continue
         boxes = tuple(Box(line.left, line.top, line.right, line.bottom) for line in group)
@@ -180,13 +180,44 @@ def _continues_in_next_column(above: Line, line: Line) -> bool:
 def _join(lines: list[Line], page_text: str) -> _Joined:
     """The lines of a paragraph as one, words that a hyphen broke put together."""
     parts: list[str] = []
-    kept: list[tuple[int, int]] = []
-    for line, following in pairwise([*(line.text for line in lines), ""]):
-        text, glue = _line_end(line, following, page_text)
+    pieces: list[tuple[int, int]] = []
+    for number, line in enumerate(lines):
+        following = lines[number + 1].text if number + 1 < len(lines) else ""
+        text, glue = _line_end(line.text, following, page_text)
         parts.append(text + glue)
-        kept.append((len(text), len(glue)))
+        pieces += [(start, end - start) for start, end in line.pieces]
+        if len(text) < len(line.text):  # a hyphen less
+            pieces[-1] = (pieces[-1][0], pieces[-1][1] - len(line.text) + len(text))
+        if glue:
+            pieces.append((-1, len(glue)))
     text, origin = normalize("".join(parts))
-    return _Joined(text, lines, kept, origin)
+    return _Joined(text, pieces, origin)
+
+
+def _tables(groups: Sequence[Sequence[Line]], chars: PageChars) -> dict[int, list[Cell]]:
+    """The cells of the paragraphs that are rows of a table with a header."""
+    found: dict[int, list[Cell]] = {}
+    is_row = [len(group) == 1 and group[0].in_columns and not group[0].right_to_left for group in groups]
+    start = 0
+    for row, run in groupby(is_row):
+        end = start + len(list(run))
+        if row:
+            rows = named_rows([group[0] for group in groups[start:end]], chars)
+            found |= {start + index: cells for index, cells in rows.items()}
+        start = end
+    return found
+
+
+def _join_cells(cells: Sequence[Cell], page_text: str) -> _Joined:
+    """The cells of a row with the names of their columns."""
+    parts: list[str] = []
+    pieces: list[tuple[int, int]] = []
+    for cell in cells:
+        lead = (" | " if parts else "") + (f"{cell.name}: " if cell.name else "")
+        parts += [lead, page_text[cell.start : cell.end].replace(HYPHEN, "-")]
+        pieces += [(-1, len(lead)), (cell.start, cell.end - cell.start)]
+    text, origin = normalize("".join(parts))
+    return _Joined(text, pieces, origin)
 
 
 def _line_end(text: str, following: str, page_text: str) -> tuple[str, str]:

@@ -69,3 +69,32 @@ def test_sign_for_a_whole_word_is_taken_apart_in_order() -> None:
     assert "".join(drawn[i] for i in order) == drawn[::-1]
     to_the_left = one_box - np.arange(len(drawn), dtype=np.float32)[:, None] * 10
     assert reading_order(drawn, to_the_left) is None
+
+
+def table(path: Path, *rows: tuple[str, ...]) -> str:
+    canvas = Canvas(str(path), pagesize=A4, invariant=1)
+    canvas.setFont("Helvetica", 10)
+    for number, row in enumerate(rows):
+        for text, x in zip(row, (72, 250, 400), strict=True):
+            canvas.drawString(x, HEIGHT - 100 - 14 * number, text)
+    canvas.save()
+    with open_pdf(path) as document:
+        found = Pages(document, every_box=True).layout(0)
+    for character, source in zip(found.text, found.source().tolist(), strict=True):
+        assert source < 0 or found.chars.text[source] == character
+    return found.text
+
+
+def test_rows_of_a_table_name_their_columns(tmp_path: Path) -> None:
+    text = table(tmp_path / "a.pdf", ("Harbour", "Depth", "Fees"), ("North", "4 m", "$ 11"), ("South", "", "$ 7"))
+    assert text.split("\n\n") == [
+        "Harbour Depth Fees",
+        "Harbour: North | Depth: 4 m | Fees: $ 11",
+        "Harbour: South | Fees: $ 7",
+    ]
+
+
+def test_columns_of_prose_and_rows_without_a_header_name_nothing(tmp_path: Path) -> None:
+    prose = [("The harbour is deep there", "and ships lie in it well", "while the tide is coming")] * 4
+    assert "|" not in table(tmp_path / "a.pdf", *prose)
+    assert "|" not in table(tmp_path / "b.pdf", ("11", "22", "33"), ("1", "2", "3"), ("4", "5", "6"))
