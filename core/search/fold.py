@@ -6,20 +6,23 @@ one family and they share most of their words. A document stands in a hit at mos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
-from core.base.types import Copy, Filters, Passage
+from core.base.types import Copy, Filters
 from core.index.snapshot import Snapshot
 from core.search import filters as filtering
 from core.search.candidates import Ranking
-from core.text.analyze import term_texts
 
 LEAST_WORDS_IN_COMMON = 0.7  # Jaccard of the words of two passages of one family
+_LEAST_DEPTH, _DEPTH = 60, 4  # candidates looked at: so many, or so many times k
 _BATCH = 500
+# words as they stand; in scripts without spaces each character counts as one
+_WORDS = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u3400-\u9fff]|[^\\W\u0e01-\u0e5b\u3041-\u30ff\u3400-\u9fff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,21 @@ class _Candidate:
     family: int | None
 
 
-def fold(snapshot: Snapshot, ranking: Ranking, filters: Filters) -> list[Folded]:
-    """All candidates of the ranking as hits to be, by the score of the passage shown."""
-    candidates = _candidates(snapshot.db, ranking.ids.tolist())
+def fold(snapshot: Snapshot, ranking: Ranking, filters: Filters, k: int) -> list[Folded]:
+    """`k` hits to be, by the score of the passage shown; fewer when all candidates fold into fewer.
+
+    Passages that say the same rank near each other: the best candidates alone are looked at while they are enough.
+    """
+    depth = max(_LEAST_DEPTH, _DEPTH * k)
+    while True:
+        found = _fold(snapshot, ranking.ids[:depth].tolist(), filters)
+        if len(found) >= k or depth >= len(ranking.ids):
+            return found[:k]
+        depth *= 4
+
+
+def _fold(snapshot: Snapshot, ids: list[int], filters: Filters) -> list[Folded]:
+    candidates = _candidates(snapshot.db, ids)
     groups = _groups(snapshot, candidates)
     places = _places(snapshot.db, {c.owner for c in candidates}, filters)
     found = [_folded(group, places) for group in groups]
@@ -140,8 +155,7 @@ class _Words:
 
     def _of(self, passage_id: int) -> frozenset[str]:
         if passage_id not in self._words:
-            passage: Passage = self._passages[passage_id]
-            self._words[passage_id] = frozenset(term_texts(passage.text, passage.language))
+            self._words[passage_id] = frozenset(_WORDS.findall(self._passages[passage_id].text.casefold()))
         return self._words[passage_id]
 
 

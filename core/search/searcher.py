@@ -217,9 +217,9 @@ def _ranked(
         ranking = rank(snapshot, prepared, channels, depth, allowed)
         if not query.fold:
             return ranking, unfolded(snapshot, ranking, query.filters, query.k)
-        found = fold(snapshot, ranking, query.filters)
+        found = fold(snapshot, ranking, query.filters, query.k)
         if len(found) >= query.k or len(ranking.ids) < depth:
-            return ranking, found[: query.k]
+            return ranking, found
         depth *= _DEEPER
 
 

@@ -101,7 +101,7 @@ def test_versions_are_a_family_and_others_are_not(kept, tmp_path, tiny_encoder):
 def test_a_chain_falls_apart_without_its_middle(kept, tmp_path):
     docs = tmp_path / "docs"
     lines = text("garden", 60)
-    first, second = text("space", 7), text("music", 7)
+    first, second = text("space", 10), text("music", 10)
     write(docs, "a.txt", [*lines, *first])
     write(docs, "b.txt", lines)
     write(docs, "c.txt", [*second, *lines])
@@ -137,3 +137,15 @@ def test_copies_belong_to_the_family_of_their_owner(kept, tmp_path):
     (docs / "a.txt").unlink()
     kept.run()
     assert family_names(kept) == [["b.txt", "c.txt"]]
+
+
+def test_word_hashes_name_the_words(monkeypatch):
+    text = "the cat, the dog_the 蜂蜜 straße naïve cat"
+    found = families._word_hashes(text)
+    words = ["the", "cat", "the", "dog", "the", "蜂", "蜜", "straße", "naïve", "cat"]
+    assert len(found) == len(words)
+    alone = [int(families._word_hashes(word)[0]) for word in words]
+    assert found.tolist() == alone
+    assert len(set(alone)) == len(set(words))
+    monkeypatch.setattr(families, "_BLOCK", 21)  # between two words
+    assert families._word_hashes(text).tolist() == alone
