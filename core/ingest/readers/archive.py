@@ -10,6 +10,7 @@ import lzma
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -28,6 +29,7 @@ _ENCRYPTED = 0x1
 _UNICODE_PATH = 0x7075  # extra field
 _TAR_BLOCK = 512
 _SUFFIXES = {".tgz": ".tar", ".tbz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg"}
+_DAMAGED = (tarfile.TarError, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)
 _NOTHING = ReadDocument("", state=DocumentState.EMPTY, reason="The archive holds no files.")
 
 
@@ -106,7 +108,7 @@ def _stream(path: Path, start: bytes, limits: SharedLimits, tick: Tick) -> Itera
         unpacked = _Ticking(_unpacked(file, start), tick)
         try:
             head = unpacked.read(_TAR_BLOCK)
-        except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
+        except _DAMAGED as error:
             yield failure(DocumentState.BROKEN, f"The packed file is damaged: {error}.")
             return
         whole = _Ticking(unpacked, tick, head)
@@ -167,7 +169,7 @@ def _tar(stream: _Ticking, limits: SharedLimits, tick: Tick) -> Iterator[ReadDoc
                 if limits.budget.spent:
                     limits.budget.left_out += 1  # at least: how many follow is not known
                     return
-    except (tarfile.TarError, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+    except _DAMAGED as error:
         yield failure(DocumentState.BROKEN, f"The archive is damaged or cut short: {error}.")
 
 

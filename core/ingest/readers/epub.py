@@ -6,6 +6,7 @@ import posixpath
 import re
 import urllib.parse
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,18 +75,26 @@ def _read(package: Package, limits: Limits, tick: Tick) -> ReadDocument:
     missing = 0
     for number, part in enumerate(book.spine, 1):
         tick()
-        data = package.read(part)
         if builder.full:
             break
+        data = _part_data(package, part)
         if data is None:
             missing += 1
             continue
         _chapter(data, number, titles.get(part), builder)
-    warnings = (f"{missing:,} chapters that the book names are not in it.",) if missing else ()
+    warnings = (f"Of its {len(book.spine):,} chapters {missing:,} are missing or damaged.",) if missing else ()
     return builder.build(
         title=book.title, author=", ".join(book.authors), created=book.created, modified=book.modified,
         language=book.language, warnings=warnings,
     )  # fmt: skip
+
+
+def _part_data(package: Package, part: str) -> bytes | None:
+    """The bytes of a chapter; None when it is not there or its bytes are damaged."""
+    try:
+        return package.read(part)
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        return None
 
 
 def _root_part(package: Package) -> str:

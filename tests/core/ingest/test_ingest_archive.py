@@ -117,6 +117,10 @@ def test_empty_and_damaged_archives_have_their_state(box: Path) -> None:
     data = zipped({"a.txt": TEXT.encode() * 100})
     box.write_bytes(data[: len(data) // 2])
     assert read(box)[""].state == DocumentState.BROKEN
+    data = bytearray(gzip.compress(tarred(FILES)))
+    data[20:30] = bytes(10)
+    box.write_bytes(data)
+    assert all(document.state == DocumentState.BROKEN for document in read(box).values())
     box.write_bytes(gzip.compress(TEXT.encode() * 1000)[:-20])
     assert read(box)["box"].state == DocumentState.BROKEN
 
