@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.ingest.readers.pdf_bidi import runs_to_the_left
 from core.ingest.readers.pdf_chars import HYPHEN, PageChars
 from core.ingest.readers.pdf_words import Words
 
@@ -46,7 +47,8 @@ def _raw_lines(chars: PageChars) -> Iterator[Line]:
     """PDFium's lines with their measures, rounded to a tenth of a point, all lines of the page at once."""
     spans = _line_spans(chars.text)
     texts = [chars.text[start:end] for start, end in spans]
-    to_the_left = [_is_right_to_left(text) for text in texts]
+    any_left = runs_to_the_left(chars.text)
+    to_the_left = [any_left and _is_right_to_left(text) for text in texts]
     first, last = np.searchsorted(chars.words.first, np.array(spans, np.int64).reshape(-1, 2).T)
     boxes, sizes, gaps = _measures(chars.words, first, last, np.array(to_the_left, np.bool_))
     for span, text, box, size, gap, rtl in zip(spans, texts, boxes, sizes, gaps, to_the_left, strict=True):
@@ -117,8 +119,6 @@ def _merge(before: Line, line: Line) -> Line:
 
 
 def _is_right_to_left(text: str) -> bool:
-    if text.isascii():
-        return False
     count = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)
     return count * 2 > sum(map(str.isalpha, text))
 

@@ -24,7 +24,7 @@ _COVERED = 0.5  # of the page by pictures: a scan
 _DRAWN = 80  # shapes on a page without text: letters may be drawn
 _LOST = 0.2  # of the page's characters cannot be read
 _BETTER = 0.15  # how much better than the text layer the text of the picture must read to take its place
-_PART = 400  # characters of a page looked at in one place
+_PART = 250  # characters of a page looked at in one place
 _LONGEST_LANGUAGE = 100  # bytes
 _SURE = 0.85  # certainty below which nothing is believed where the script is one the engine does not know
 
