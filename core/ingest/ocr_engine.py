@@ -81,12 +81,15 @@ class Engine:
 
     def find(self, pixels: np.ndarray) -> np.ndarray:
         """Corners of each line, [n, 4, 2] float32: top left, top right, bottom right, bottom left as they lie."""
+        nothing = np.zeros((0, 4, 2), np.float32)
         inked, left, top = _inked(pixels)
+        if not inked.size:
+            return nothing
         with _failures():
             found = self._engine(_bgr(inked), use_det=True, use_cls=False, use_rec=False)
         boxes = getattr(found, "boxes", None)
         if boxes is None:
-            return np.zeros((0, 4, 2), np.float32)
+            return nothing
         most = np.array([pixels.shape[1], pixels.shape[0]], np.float32)
         return np.clip(np.asarray(boxes, np.float32) + np.array([left, top], np.float32), 0, most)
 
@@ -151,7 +154,7 @@ def _inked(pixels: np.ndarray) -> tuple[np.ndarray, int, int]:
     marks = (np.abs(seen.astype(np.int16) - paper) > _INK).any(axis=2)
     rows, columns = np.flatnonzero(marks.any(axis=1)), np.flatnonzero(marks.any(axis=0))
     if not len(rows):
-        return pixels, 0, 0
+        return pixels[:0], 0, 0
     top, bottom = max(0, 2 * int(rows[0]) - _MARGIN), 2 * int(rows[-1]) + _MARGIN
     left, right = max(0, 2 * int(columns[0]) - _MARGIN), 2 * int(columns[-1]) + _MARGIN
     part = pixels[top:bottom, left:right]

@@ -110,7 +110,7 @@ def _unlikely(words: list[str]) -> float:
     known = sum(pair in _PAIRS for pair in pairs) / max(1, len(pairs))
     weight = min(1.0, len(pairs) / _ENOUGH) * len(letters) / sum(map(len, words))
     accents = sum(c > "\x7f" for c in letters) / len(letters)
-    return weight * max(1.0 - _ramp(known, 0.4, 0.65), _ramp(accents, 0.4, 0.6))
+    return weight * max(1.0 - _ramp(known, 0.45, 0.65), _ramp(accents, 0.4, 0.6))
 
 
 def _without_accents(word: str) -> str:

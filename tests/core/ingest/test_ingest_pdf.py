@@ -227,10 +227,11 @@ class TestStates:
         def scan(canvas: Canvas) -> None:
             canvas.drawImage(picture, 0, 0, WIDTH, HEIGHT)
 
-        whole = one(make(tmp_path / "scan.pdf", scan, scan))
-        assert whole.state == DocumentState.SCANNED
-        partly = one(make(tmp_path / "partly.pdf", lines("Words."), scan, lines("More.")))
-        assert partly.state == DocumentState.READ
+        without = Limits(ocr=False)
+        whole = one(make(tmp_path / "scan.pdf", scan, scan), without)
+        assert (whole.state, "switched off" in whole.reason) == (DocumentState.SCANNED, True)
+        partly = one(make(tmp_path / "partly.pdf", lines("Words."), scan, lines("More.")), without)
+        assert (partly.state, "switched off" in partly.reason) == (DocumentState.TRUNCATED, True)
         assert partly.warnings[0].startswith("Page 2 without text")
 
     def test_blank_pages_are_empty(self, tmp_path: Path) -> None:
