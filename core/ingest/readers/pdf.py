@@ -119,13 +119,10 @@ def _read_page(found: PageLayout, index: int, eyes: PageEyes) -> _Page:
     seen = eyes.look(index, layer)
     if seen is not None:
         return _Page(_seen_blocks(seen, index), found.chars.width, found.chars.height)
+    texts = [found.text[p.start : p.end] for p in found.paragraphs]
     blocks = tuple(
-        _Block(
-            found.text[p.start : p.end],
-            p.boxes,
-            Candidate(index, found.text[p.start : p.end], p.size, p.is_row, p.first_char in found.chars.bold),
-        )
-        for p in found.paragraphs
+        _Block(text, p.boxes, Candidate(index, text, p.size, p.is_row, p.first_char in found.chars.bold))
+        for text, p in zip(texts, found.paragraphs, strict=True)
     )
     return _Page(blocks, found.chars.width, found.chars.height, layer.is_garbage)
 
