@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.ingest.readers.old_office import Locked, NotUnderstood
@@ -15,6 +16,7 @@ from core.ingest.readers.old_office import Locked, NotUnderstood
 _WORD_97 = 0xC1  # lowest version number whose text is in pieces of UTF-16 or code page 1252
 _ENCRYPTED, _TABLE_1, _COMPLEX = 0x0100, 0x0200, 0x0004
 _IN_TABLE, _ROW_END, _OUTLINE = 0x2416, 0x2417, 0x2640  # properties of a paragraph
+_UNSEEN = frozenset([0x0800, 0x083C])  # properties of letters: deleted under tracked changes, hidden
 _OPERAND_BYTES = {0: 1, 1: 1, 2: 2, 3: 4, 4: 2, 5: 2, 7: 3}
 _PAGES = {
     0x0401: "cp1256", 0x0404: "cp950", 0x0405: "cp1250", 0x0408: "cp1253", 0x040D: "cp1255", 0x040E: "cp1250",
@@ -67,7 +69,11 @@ class WordFile:
         self._counts = dict(zip(self.PARTS, counts, strict=True))
         self._pieces = self._piece_table(bool(flags & _COMPLEX))
         self.text = "".join(self._piece_text(piece) for piece in self._pieces)
-        self._ends, self._looks = self._paragraph_looks() if self.modern else ([], [])
+        self._ends: list[int] = []
+        self._looks: list[Paragraph] = []
+        if self.modern:
+            self._without_unseen()
+            self._paragraph_looks()
 
     def part(self, name: str) -> tuple[int, int]:
         """Start and end of a part in `text`."""
@@ -134,20 +140,38 @@ class WordFile:
         index = bisect.bisect_right(self._ends, byte)
         return self._looks[index] if index < len(self._looks) else Paragraph()
 
-    def _paragraph_looks(self) -> tuple[list[int], list[Paragraph]]:
-        """For each paragraph, in the order of the stream: where it ends, and how it looks."""
-        offset, size = self._entry(13)
+    def _pages(self, index: int) -> list[bytes]:
+        """The pages of properties that entry `index` of the FIB lists."""
+        offset, size = self._entry(index)
         plc = self._table[offset : offset + size]
         count = max(0, (len(plc) - 4) // 8)
+        numbers = struct.unpack_from(f"<{count}I", plc, 4 * (count + 1)) if count else ()
+        pages = (self._main[512 * (number & 0x3FFFFF) :][:512] for number in numbers)
+        return [page for page in pages if len(page) == 512]
+
+    def _paragraph_looks(self) -> None:
+        """For each paragraph, in the order of the stream: where it ends, and how it looks."""
         levels = self._style_levels()
-        found: list[tuple[int, Paragraph]] = []
-        for index in range(count):
-            number = struct.unpack_from("<I", plc, 4 * (count + 1) + 4 * index)[0] & 0x3FFFFF
-            page = self._main[512 * number : 512 * (number + 1)]
-            if len(page) == 512:
-                found += self._page_looks(page, levels)
+        found = [pair for page in self._pages(13) for pair in self._page_looks(page, levels)]
         found.sort(key=lambda pair: pair[0])
-        return [end for end, _ in found], [look for _, look in found]
+        self._ends, self._looks = [end for end, _ in found], [look for _, look in found]
+
+    def _without_unseen(self) -> None:
+        """Put fillers in the place of deleted and hidden letters."""
+        unseen = [run for page in self._pages(12) for run in _unseen_runs(page)]
+        if not unseen:
+            return
+        letters = list(self.text)
+        for piece in self._pieces:
+            width = 2 if piece.wide else 1
+            last = piece.offset + (piece.end - piece.start) * width
+            for start, end in unseen:
+                first, stop = max(start, piece.offset), min(end, last)
+                for at in range(first, stop, width):
+                    index = piece.start + (at - piece.offset) // width
+                    if index < len(letters) and letters[index] not in "\r\x07\x0c":
+                        letters[index] = "\ufeff"
+        self.text = "".join(letters)
 
     def _page_looks(self, page: bytes, levels: dict[int, int]) -> list[tuple[int, Paragraph]]:
         count = min(page[511], 29)
@@ -191,24 +215,42 @@ class WordFile:
         return levels
 
 
+def _unseen_runs(page: bytes) -> list[tuple[int, int]]:
+    """Start and end, in bytes of the stream, of the runs of letters that are marked as deleted or hidden."""
+    count = min(page[511], 101)
+    ends = struct.unpack_from(f"<{count + 1}I", page)
+    runs = []
+    for index in range(count):
+        at = 2 * page[4 * (count + 1) + index]
+        size = page[at] if at and at < 511 else 0
+        if any(code in _UNSEEN and operand == 1 for code, operand in _properties(page[at + 1 : at + 1 + size])):
+            runs.append((ends[index], ends[index + 1]))
+    return runs
+
+
+def _properties(data: bytes) -> Iterator[tuple[int, int]]:
+    """Each property's code, and the first byte of its operand."""
+    position = 0
+    while position + 3 <= len(data):
+        code, operand = struct.unpack_from("<HB", data, position)
+        yield code, operand
+        size = _OPERAND_BYTES.get(code >> 13)
+        if code == 0xD608 and position + 4 <= len(data):  # the definition of a row has a longer length
+            size = struct.unpack_from("<H", data, position + 2)[0] + 1
+        position += 2 + (size if size is not None else operand + 1)
+
+
 def _look(data: bytes, levels: dict[int, int]) -> Paragraph:
     """A style number, then properties: two bytes that name one, and its operand."""
     if len(data) < 2:
         return Paragraph()
     level = levels.get(struct.unpack_from("<H", data)[0], 0)
     row_end = in_table = False
-    position = 2
-    while position + 3 <= len(data):
-        code = struct.unpack_from("<H", data, position)[0]
-        operand = data[position + 2]
+    for code, operand in _properties(data[2:]):
         if code == _ROW_END:
             row_end = operand != 0
         elif code == _IN_TABLE:
             in_table = operand != 0
         elif code == _OUTLINE and operand < 9:
             level = operand + 1
-        size = _OPERAND_BYTES.get(code >> 13)
-        if code == 0xD608 and position + 4 <= len(data):  # the definition of a row has a longer length
-            size = struct.unpack_from("<H", data, position + 2)[0] + 1
-        position += 2 + (size if size is not None else operand + 1)
     return Paragraph(level, row_end, in_table)

@@ -160,7 +160,8 @@ class _Reader:
             atom = next((r for r in self._children(record) if r.kind == _NOTES_ATOM), None) if record else None
             if record is not None and atom is not None:
                 slide = struct.unpack_from("<I", self._data, atom.start)[0]
-                found[slide] = [text for kind, text in self._texts(record, entry) if kind == _NOTE_TEXT]
+                texts = [(kind, text) for kind, text in self._texts(record, entry) if text.strip() not in ("", "*")]
+                found[slide] = [text for kind, text in texts if kind == _NOTE_TEXT] or [text for _, text in texts]
         return found
 
     def _texts(self, parent: _Record, entry: _Entry) -> list[tuple[int, str]]:

@@ -21,6 +21,7 @@ from core.ingest.readers.build import TextBuilder, collapse, failure
 from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of
 from core.ingest.readers.ooxml_drawing import chosen, lines, paragraph_text, part_text, table_lines
 
+_NO_TITLE = "PowerPoint Presentation"  # what the program calls a presentation that has no title
 _TITLES = ("title", "ctrTitle")
 _PRINTED = ("dt", "sldNum", "hdr")  # what the layout prints on every slide
 _SLIDE_NAME = re.compile(r"ppt/slides/slide(\d+)\.xml", re.I)
@@ -62,20 +63,18 @@ class _Reader:
             if self._builder.full:
                 break
             self._slide(number, part)
+        if self._warnings and not self._builder.length:
+            reason = "The file is damaged: none of its slides can be read."
+            return failure(DocumentState.BROKEN, reason, tuple(self._warnings))
         properties = self._package.properties()
-        return (
-            self._builder.build(
-                title=properties.title if properties.title != "PowerPoint Presentation" else self._title,
-                author=properties.author,
-                created=properties.created,
-                modified=properties.modified,
-                language=properties.language,
-                warnings=tuple(self._warnings),
-            )
-            if self._builder.length or not self._warnings
-            else failure(
-                DocumentState.BROKEN, "The file is damaged: none of its slides can be read.", tuple(self._warnings)
-            )
+        named = properties.title if properties.title != _NO_TITLE else ""
+        return self._builder.build(
+            title=named or self._title,
+            author=properties.author,
+            created=properties.created,
+            modified=properties.modified,
+            language=properties.language,
+            warnings=tuple(self._warnings),
         )
 
     def _slides(self, relations: list[Relation]) -> list[str]:
