@@ -23,7 +23,7 @@ _BY_NAME = {
     "gemfile": "ruby", "jenkinsfile": "groovy", ".bashrc": "shell", ".zshrc": "shell", ".profile": "shell",
     ".gitignore": "config", ".editorconfig": "config",
 }  # fmt: skip
-_SHEBANG = re.compile(r"#!\s*\S*?/(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+_SHEBANG = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 _BY_PROGRAM = {
     "sh": "shell", "bash": "shell", "zsh": "shell", "dash": "shell", "ksh": "shell", "fish": "shell",
     "python": "python", "node": "javascript", "deno": "typescript", "ruby": "ruby", "perl": "perl", "php": "php",

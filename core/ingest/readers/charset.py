@@ -6,7 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from core.ingest.readers.charset_guess import guess, guess_ebcdic
+from core.ingest.readers.charset_guess import guess, guess_ebcdic, is_judged
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -73,6 +73,9 @@ def decode(data: bytes, declared: str = "") -> Decoded:
     if _mostly_utf8(data):
         return _replaced(data, "utf-8")
     declared = _known(declared)
+    text = None if is_judged(declared) else _strict(data, declared)
+    if text is not None:
+        return Decoded(text, declared)
     return _replaced(data, guess(_TAGS.sub(b" ", data[: _SAMPLE * 16]), declared) or declared or "cp1252")
 
 
@@ -100,9 +103,9 @@ def _known(name: str) -> str:
 def wide_encoding(sample: bytes) -> str:
     """UTF-16 or UTF-32 without a mark: zero bytes stand at regular places."""
     zeros = [sample[offset::4].count(0) * 4 / max(1, len(sample)) for offset in range(4)]
-    if min(zeros[1:]) > 0.9 and zeros[0] < 0.1:
+    if min(zeros[2:]) > 0.95 and zeros[0] < 0.1:
         return "utf-32-le"
-    if min(zeros[:3]) > 0.9 and zeros[3] < 0.1:
+    if min(zeros[:2]) > 0.95 and zeros[3] < 0.1:
         return "utf-32-be"
     even, odd = (zeros[0] + zeros[2]) / 2, (zeros[1] + zeros[3]) / 2
     if odd > 0.4 and even < 0.05:
@@ -113,8 +116,8 @@ def wide_encoding(sample: bytes) -> str:
 
 
 def _wide_foreign(sample: bytes, even: float, odd: float) -> str:
-    """UTF-16 of another alphabet: its spaces and line ends have a zero byte, always on the same side."""
-    if max(even, odd) < 0.01 or min(even, odd) > 0.05 * max(even, odd):
+    """UTF-16 of another alphabet: its spaces and line ends have a zero byte, nearly always on the same side."""
+    if max(even, odd) < 0.01 or min(even, odd) > 0.35 * max(even, odd):
         return ""
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     text = _strict(sample[: len(sample) // 2 * 2], encoding) or _strict(sample[: len(sample) // 2 * 2 - 2], encoding)

@@ -34,16 +34,28 @@ _ORDER_MALUS = 0.002  # for each place further down in a profile's list of encod
 
 
 def guess(data: bytes, declared: str = "") -> str:
-    """The encoding `data` is most likely in; empty when nothing fits well. `declared` gets the benefit of the doubt."""
+    """The encoding `data` is most likely in; empty when nothing fits well. `declared` (its canonical
+    name) gets the benefit of the doubt."""
     sample = _sample(data)
     if not sample:
         return ""
     best, name = _GOOD_ENOUGH, ""
+    bonus = _DECLARED_BONUS + 2 / len(_HIGH.findall(sample))  # a few letters alone tell little
     for score, encoding in _scores(sample):
-        score += _DECLARED_BONUS if encoding == declared else 0.0
+        score += bonus if declared and canonical(encoding) == declared else 0.0
         if score > best:
             best, name = score, encoding
     return name
+
+
+@cache
+def canonical(encoding: str) -> str:
+    return codecs.lookup(encoding).name
+
+
+def is_judged(declared: str) -> bool:
+    """Is this encoding (by its canonical name) among those that `guess` weighs?"""
+    return any(canonical(e) == declared for profile in (*ALPHABETS, *LATIN, *IDEOGRAPHS) for e in profile.encodings)
 
 
 def guess_ebcdic(data: bytes) -> str:
