@@ -82,14 +82,15 @@ class Ingest:
         self._failed: list[FileFailure] = []
         self._unchanged = 0
         self._files = self._files_done = 0
+        self._detail = ""  # of the file at work: how far it is
         self._pace = Pace(0)
         self._added: list[str] = []
         self._removed = Removed(db)
         self._disk = DiskGuard(library)
         self._battery = BatteryGuard(control, self._on_battery) if battery else None
 
-    def run(self, paths: Sequence[Path] = (), *, retry: bool = False) -> IngestReport:
-        """Add `paths` as roots, then bring the library up to date with all its roots.
+    def run(self, paths: Sequence[Path] = (), *, retry: bool = False, first: Sequence[str] = ()) -> IngestReport:
+        """Add `paths` as roots, then bring the library up to date with all its roots; they and `first` go first.
 
         Raises:
             PathMissing, NoPermission: for one of `paths`, before anything is changed.
@@ -99,9 +100,10 @@ class Ingest:
         for path in paths:
             check_path(path)
         self._disk.need(0)
-        self._added = [path_text(path.resolve()) for path in paths]
+        added = [path_text(path.resolve()) for path in paths]
+        self._added = [*added, *first]
         with transaction(self._db):
-            for text, path in zip(self._added, paths, strict=True):
+            for text, path in zip(added, paths, strict=True):
                 documents.add_path(self._db, text, path.is_dir())
         self._report("scanning", 0, 0, force=True)
         marker = Marker(self._library)
@@ -160,6 +162,8 @@ class Ingest:
                     current = self._take(item, current)
                 elif not thread.done and self._indexer.waiting:
                     self._encode_step("reading")
+                elif not thread.done:  # one file takes long
+                    self._report("reading", self._files_done, self._files, detail=self._detail or marker.at)
                 if self._indexer.overdue or self._indexer.waiting >= _BACKLOG:
                     self._encode_step("reading")
 
@@ -179,8 +183,8 @@ class Ingest:
 
     def _take(self, item: Item, current: _File | None) -> _File | None:
         if isinstance(item, Step):
-            detail = f"{item.file.text}: {item.detail}"
-            self._report("reading", self._files_done, self._files, detail=detail)
+            self._detail = f"{item.file.text}: {item.detail}"
+            self._report("reading", self._files_done, self._files, detail=self._detail)
             return current
         if isinstance(item, Started):
             return self._start(item)
@@ -237,6 +241,7 @@ class Ingest:
         return replace(document, state=DocumentState.QUARANTINED, reason=reason)
 
     def _end(self, item: Ended, current: _File) -> None:
+        self._detail = ""
         self._files_done += 1
         self._pace.read(current.started.file.size)
         if current.dropped:

@@ -51,6 +51,11 @@ class Marker:
         except (OSError, ValueError, AttributeError, TypeError):  # none, or cut off in the middle: it tells nothing
             return Left()
 
+    @property
+    def at(self) -> str:
+        """The file at work; may be asked by any thread."""
+        return self._at
+
     def begin(self, path: str) -> None:
         self._at, self._begun = path, time.monotonic()
         self._write()

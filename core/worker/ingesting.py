@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,17 +33,19 @@ from core.store import database, documents, jobs, passages
 from core.worker.finding import REBUILT, encoder_for
 
 NOT_REMEMBERED = "The password could not be remembered: this system has no keyring that keeps it."
+_LOCK_SECONDS = 1.0
 
 
 def ingest(
     library: Path, paths: Sequence[Path], *, retry: bool = False, control: Control, listener: Listener,
     encoder: Encoder | None = None, limits: Limits | None = None, battery: bool = False,
-    passwords: Mapping[str, str] | None = None, remember: bool = False,
+    passwords: Mapping[str, str] | None = None, remember: bool = False, again: Sequence[Path] = (),
 ) -> IngestReport:  # fmt: skip
     """Add `paths` to the library (made if there is none), read what is new, index it, fit its concepts.
 
     With `battery` it waits while the machine runs on its battery. `passwords` are by path; files they are given for
-    are read again. Those that open a file are kept in the system's keyring when `remember` is set.
+    are read again. Those that open a file are kept in the system's keyring when `remember` is set. Files in `again`
+    are read once more, whatever is known of them, before the others; for a folder, what changed in it comes first.
 
     Raises:
         PathMissing, NoPermission, LibraryLocked, LibraryTooNew, DiskFull, ModelMissing, Cancelled
@@ -50,15 +53,16 @@ def ingest(
     for path in paths:
         check_path(path)  # before a library is made for nothing
     Library.create(library).close()
-    with database.lock(library, "ingest"):
+    with _held(library):
         db = database.open_writer(library)
         try:
             with database.known_errors(library):
                 job = jobs.start(db, "ingest", {"paths": [path_text(p) for p in paths], "retry": retry})
                 with _recorded(db, job) as outcome:
                     given = _passwords(db, passwords or {}, remember)
+                    first = _read_again(db, again)
                     run = _open(library, db, encoder or encoder_for(library), control, listener, limits, battery, given)
-                    report = run.run(paths, retry=retry)
+                    report = run.run(paths, retry=retry, first=first)
                     if given.lost:
                         listener(Notice(NOT_REMEMBERED))
                     report = replace(report, generation=_concepts(library, db, run.indexer, control, listener))
@@ -66,6 +70,34 @@ def ingest(
                 return report
         finally:
             db.conn.close()
+
+
+@contextlib.contextmanager
+def _held(library: Path) -> Iterator[None]:
+    """Hold the library's lock. A removal may have it for a moment: that is waited for."""
+    lock = database.lock(library, "ingest")
+    until = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            lock.acquire()
+            break
+        except LibraryLocked:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _read_again(db: Database, paths: Sequence[Path]) -> list[str]:
+    """Mark the files among these to be read again. Returns the paths as they are stored."""
+    texts = [path_text(path) for path in paths]
+    with database.transaction(db):
+        for text in texts:
+            documents.read_again(db, text)
+    return texts
 
 
 def _passwords(db: Database, given: Mapping[str, str], remember: bool) -> Passwords:

@@ -1,0 +1,159 @@
+"""How ingestion bears a large folder: `bench_scale.py FOLDER LIBRARY --files 20000 [--encoder tiny|stub|starter]`.
+
+Makes FOLDER (when it is not there) with so many small files of about ten passages each, reads it into LIBRARY, scans
+it again unchanged, renames a folder of it, and prints files and passages per second, the process's peak memory,
+the seconds of the scans, and the size of the library. `stub` is an encoder that hashes words into vectors: it costs
+next to nothing, so that the figures are those of the pipeline.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from core.base.events import Changed, Control, Event, Progress
+from core.base.types import IngestReport
+from core.encode.encoder import Encoder, FloatArray, TokenStates
+from core.encode.load import open_encoder, serve
+from core.models.bundles import load
+from core.worker.ingesting import ingest
+
+WORDS, PARAGRAPHS, SENTENCE = 4000, 10, 28
+
+
+class HashingEncoder:
+    """Unit vectors as sums of fixed random vectors of the words: equal texts are equal, similar ones are near."""
+
+    id, dimension, max_tokens = "hashing-words", 384, 256
+
+    def __init__(self) -> None:
+        self._table = np.random.default_rng(0).standard_normal((4096, self.dimension)).astype(np.float32)
+
+    def encode(
+        self, texts: Sequence[str], *, kind: str = "passage", control: Control | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> FloatArray:  # fmt: skip
+        made = np.stack([self._table[[hash_of(w) for w in text.split()] or [0]].sum(axis=0) for text in texts])
+        return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) * 4 // 3 for text in texts]
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        spans, at = [], 0
+        for word in text.split():
+            at = text.index(word, at)
+            spans.append((at, at + len(word)))
+            at += len(word)
+        return spans
+
+    def token_states(self, text: str, kind: str = "passage") -> TokenStates:
+        spans = self.token_spans(text)
+        return TokenStates(spans, self.encode([text[a:b] for a, b in spans]))
+
+
+def hash_of(word: str) -> int:
+    number = 2166136261
+    for code in word.encode():
+        number = (number ^ code) * 16777619 & 0xFFFFFFFF
+    return number % 4096
+
+
+def make(folder: Path, files: int) -> None:
+    """Notes of ten paragraphs, in 200 folders."""
+    luck = random.Random(1)
+    words = ["".join(luck.choice("abcdefghijklmnoprstuvw") for _ in range(luck.randint(3, 9))) for _ in range(WORDS)]
+    for number in range(files):
+        path = folder / f"{number % 200:03d}" / f"note {number:05d}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parts = []
+        for part in range(PARAGRAPHS):
+            lines = [" ".join(luck.choices(words, k=SENTENCE)).capitalize() + "." for _ in range(5)]
+            parts.append(f"Part {part}\n\n" + " ".join(lines))
+        path.write_text(f"Note {number}\n\n" + "\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+class Peak(threading.Thread):
+    """The most memory this process held while it ran."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.bytes = 0
+        self.running = True
+
+    def run(self) -> None:
+        process = psutil.Process()
+        while self.running:
+            self.bytes = max(self.bytes, process.memory_info().rss)
+            time.sleep(0.1)
+
+
+def encoder_of(name: str) -> Encoder:
+    if name == "stub":
+        return HashingEncoder()
+    if name == "tiny":
+        return serve(
+            load(max(Path(__file__).parents[2].glob(".pytest_cache/d/tiny/*"), key=lambda p: p.stat().st_mtime))
+        )
+    return open_encoder()
+
+
+def timed(library: Path, paths: list[Path], encoder: Encoder) -> tuple[IngestReport, float, float, list[float | None]]:
+    """The report, the seconds, those until the first documents could be found, and what was said of the time left."""
+    begun = time.monotonic()
+    first: list[float] = []
+    left: list[float | None] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Changed) and event.passages and not first:
+            first.append(time.monotonic() - begun)
+        if isinstance(event, Progress) and time.monotonic() - begun > 10 * (len(left) + 1):
+            left.append(event.seconds_left)
+            print(f"{event.stage} {event.counts} left {event.seconds_left}", file=sys.stderr)
+
+    report = ingest(library, paths, control=Control(), listener=listen, encoder=encoder)
+    return report, time.monotonic() - begun, first[0] if first else 0.0, left
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("library", type=Path)
+    parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--encoder", choices=("tiny", "stub", "starter"), default="stub")
+    given = parser.parse_args()
+    if not given.folder.exists():
+        make(given.folder, given.files)
+    encoder, peak = encoder_of(given.encoder), Peak()
+    peak.start()
+    report, seconds, first, left = timed(given.library, [given.folder], encoder)
+    again, rescan, _, _ = timed(given.library, [], encoder)
+    some = next(p for p in sorted(given.folder.iterdir()) if p.is_dir() and not p.name.startswith("moved"))
+    some.rename(some.with_name(f"moved {some.name}"))
+    moved, move, _, _ = timed(given.library, [], encoder)
+    peak.running = False
+    size = sum(p.stat().st_size for p in given.library.rglob("*") if p.is_file())
+    figures = {
+        "files": report.documents, "passages": report.passages, "seconds": round(seconds, 1),
+        "files_per_second": round(report.documents / seconds, 1),
+        "passages_per_second": round(report.passages / seconds, 1), "first_found_seconds": round(first, 1),
+        "peak_mb": peak.bytes >> 20, "rescan_seconds": round(rescan, 2), "rescan_skipped": again.skipped,
+        "moved": moved.moved, "move_seconds": round(move, 2), "moved_encoded": moved.encoded,
+        "library_mb": size >> 20, "seconds_left_told": left,
+    }  # fmt: skip
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
