@@ -14,12 +14,13 @@ from sqlite_utils import Database
 
 from core.base.errors import NotFound
 from core.base.types import Answer, Block, Concept, Document, DocumentState, Page, Passage
-from core.store import concepts, coverage, database, documents, history, jobs, passages
+from core.store import concepts, coverage, database, documents, history, jobs, living, overview, passages
 from core.store.coverage import Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
 from core.store.history import Conversation, StoredTurn
 from core.store.jobs import JobRow
+from core.store.overview import Relatives, RootSummary
 
 
 class Library:
@@ -125,6 +126,36 @@ class Library:
 
     def roots(self) -> list[Root]:
         return documents.roots(self._db)
+
+    def root_summaries(self) -> list[RootSummary]:
+        """The roots with their numbers, and when each was last looked at."""
+        return overview.summaries(self._db)
+
+    def relatives(self, document_id: int) -> Relatives:
+        """Copies and versions of a document."""
+        return overview.relatives(self._db, document_id)
+
+    def paths(self, states: Iterable[DocumentState]) -> list[str]:
+        """The files with a document in one of these states."""
+        return documents.paths(self._db, states)
+
+    def excluded(self) -> list[str]:
+        """Files and folders that were removed although they lie in a root: scans leave them out."""
+        return documents.excluded(self._db)
+
+    def take_back(self, path: str) -> None:
+        """Let scans read again what was left out under exactly this path."""
+        with self._writer() as db:
+            documents.take_back(db, path)
+
+    def ignore_patterns(self) -> str:
+        """The patterns, one a line, of what scans of this library pass by."""
+        return living.meta(self._db, living.IGNORE_KEY)
+
+    def set_ignore_patterns(self, text: str) -> None:
+        """Keep the patterns for scans from now on. Raises BadSetting when a line is no pattern."""
+        with self._writer() as db:
+            living.set_patterns(db, text)
 
     def facets(self) -> dict[str, list[tuple[str, int]]]:
         """Values to filter by with their document counts: `types`, `languages`, `tags`, `folders`."""

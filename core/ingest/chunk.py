@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.base.types import Block, BlockKind, Page, ReadDocument
+from core.ingest.positions import Positions
 from core.ingest.sections import SHORT, Heading, Path, Section, Unit, heading_path, join, spans, title_path
 from core.text.sentences import split
 
@@ -29,13 +30,14 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class CutPassage:
-    """A range of the document's text; pages are None where the format has none."""
+    """A range of the document's text; pages are None where the format has none, `place` is empty without names."""
 
     start: int
     end: int
     first_page: int | None
     last_page: int | None
     heading_path: tuple[str, ...]
+    place: str = ""
 
 
 def cut(document: ReadDocument, count_tokens: CountTokens) -> list[CutPassage]:
@@ -46,12 +48,13 @@ def cut(document: ReadDocument, count_tokens: CountTokens) -> list[CutPassage]:
     sections = _sections(document, count_tokens)
     context = _context_tokens(document.title, sections, count_tokens)
     target = {path: TARGET - tokens // 2 for path, tokens in context.items()}
+    positions = Positions(document)
     passages: list[CutPassage] = []
     for section in join(sections, target):
         for group in _pack(section.units, context[section.path]):
             start, end = group[0].start, group[-1].end
             first, last = _page_at(document.pages, start), _page_at(document.pages, end - 1)
-            passages.append(CutPassage(start, end, first, last, section.path))
+            passages.append(CutPassage(start, end, first, last, section.path, positions.of(start, end)))
     return passages
 
 

@@ -52,8 +52,3 @@ class Rules:
         if not len(spec):
             return self
         return Rules((*self.specs, (len(folder.rstrip("/\\")) + 1, spec)))
-
-
-def check_patterns(text: str) -> None:
-    """Raises ValueError when a line is no pattern."""
-    GitIgnoreSpec.from_lines(text.splitlines())

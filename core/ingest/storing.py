@@ -70,6 +70,7 @@ def _new_passages(encoder: Encoder, read: ReadDocument, code: str) -> list[NewPa
                 piece.heading_path,
                 code,
                 input_hash(seen),
+                piece.place,
             )
         )
     return rows
@@ -82,5 +83,5 @@ def _content_hash(read: ReadDocument, code: str, rows: list[NewPassage]) -> str:
     for part in (*known, read.warnings, read.ocr_pages, read.pages, read.text):
         digest.update(str(part).encode() + b"\0")
     for row in rows:
-        digest.update(f"{row.start} {row.end} {row.language} {row.hash}\n".encode())
+        digest.update(f"{row.start} {row.end} {row.language} {row.hash} {row.place}\n".encode())
     return digest.hexdigest()

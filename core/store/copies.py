@@ -19,7 +19,7 @@ _SHARED = (
     "external_id, hash, title, author, media_type, language, created, modified, state, reason, reader, pages, "
     "characters, warnings, ocr_pages"
 )
-_PASSAGE = 'ordinal, text, start, "end", first_page, last_page, heading_path, language, hash'
+_PASSAGE = 'ordinal, text, start, "end", first_page, last_page, heading_path, language, hash, place'
 
 
 def owner(db: Database, content_hash: str, but: int = 0) -> int | None:

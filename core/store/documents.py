@@ -16,7 +16,10 @@ from core.base.types import Block, BlockKind, Box, Document, DocumentState, Page
 from core.base.wire import to_plain
 from core.store import copies
 
-SORTS = {"path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id"}
+SORTS = {
+    "path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id",
+    "seconds": "seconds", "type": "media_type", "reader": "reader",
+}  # fmt: skip
 _COLUMNS = (
     "id, path, external_id, title, author, media_type, language, created, modified, state, reason, reader, "
     "pages, characters, passages, warnings, size, seconds, ocr_pages, copy_of, family"
@@ -93,6 +96,11 @@ def include(db: Database, path: str) -> None:
             db.execute("DELETE FROM excluded WHERE path = ?", (known,))
 
 
+def take_back(db: Database, path: str) -> None:
+    """Let scans read again what was left out under exactly this path."""
+    db.execute("DELETE FROM excluded WHERE path = ?", (path,))
+
+
 def excluded(db: Database) -> list[str]:
     return [row[0] for row in db.execute("SELECT path FROM excluded ORDER BY path").fetchall()]
 
@@ -130,7 +138,7 @@ def touch_file(db: Database, file_id: int, size: int, mtime_ns: int) -> None:
 
 def read_again(db: Database, path: str) -> bool:
     """Let the next scan read this file whatever is known of it. False when the library does not have it."""
-    return bool(db.execute("UPDATE file SET complete = 0 WHERE path = ?", (path,)).rowcount)
+    return bool(db.execute("UPDATE file SET complete = 0, strikes = 0 WHERE path = ?", (path,)).rowcount)
 
 
 def has_path(db: Database, path: str) -> bool:
@@ -232,11 +240,18 @@ def documents(
 ) -> list[Document]:  # fmt: skip
     """Documents in the given states whose path or title holds `text`, one page of them."""
     where, values = _where(states, text)
-    order = f"{SORTS[sort]} {'DESC' if descending else 'ASC'}, path, external_id"
+    way = "DESC" if descending else "ASC"  # of all columns alike, so that an index serves
+    order = ", ".join(f"{column} {way}" for column in dict.fromkeys((SORTS[sort], "path", "external_id")))
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM document {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
     ).fetchall()
     return [_document(db, row) for row in rows]
+
+
+def paths(db: Database, states: Iterable[DocumentState]) -> list[str]:
+    """The files with a document in one of these states."""
+    where, values = _where(states, "")
+    return [row[0] for row in db.execute(f"SELECT DISTINCT path FROM document {where} ORDER BY path", tuple(values))]
 
 
 def count(db: Database, *, states: Iterable[DocumentState] = (), text: str = "") -> int:

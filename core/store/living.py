@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
+from core.base.errors import BadSetting
 from core.base.types import context_title
 from core.store import documents
 
@@ -34,6 +35,17 @@ def meta(db: Database, key: str) -> str:
 
 def set_meta(db: Database, key: str, value: str) -> None:
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
+
+
+def set_patterns(db: Database, text: str) -> None:
+    """Keep the library's own patterns of what scans pass by. Raises BadSetting when a line is no pattern."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines(text.splitlines())
+    except ValueError as error:
+        raise BadSetting(f"{error}.", "Write one pattern a line, as in a .gitignore file.") from error
+    set_meta(db, IGNORE_KEY, text)
 
 
 def mounts(db: Database) -> list[str]:
@@ -118,7 +130,7 @@ def _repost_untitled(db: Database, file_id: int) -> list[int]:
 
 def repost(db: Database, document_id: int) -> None:
     """Give the passages of a document new ids, so that an index lists them anew; their vectors are found by hash."""
-    columns = 'document_id, text, start, "end", first_page, last_page, heading_path, language, hash'
+    columns = 'document_id, text, start, "end", first_page, last_page, heading_path, language, hash, place'
     db.execute("INSERT OR IGNORE INTO tombstone SELECT id FROM passage WHERE document_id = ?", (document_id,))
     db.execute("UPDATE passage SET ordinal = -1 - ordinal WHERE document_id = ?", (document_id,))
     db.execute(

@@ -118,6 +118,20 @@ CREATE INDEX band_document ON band (document_id);
 """
 
 
+_PLACES = """
+-- where a passage stands in formats with places of their own: a sheet and its cells, a slide, a line
+ALTER TABLE passage ADD COLUMN place TEXT NOT NULL DEFAULT '';
+
+-- for lists of documents sorted by column
+CREATE INDEX document_states ON document (state, path, external_id);
+CREATE INDEX document_pages ON document (pages, path, external_id);
+CREATE INDEX document_passages ON document (passages, path, external_id);
+CREATE INDEX document_seconds ON document (seconds, path, external_id);
+CREATE INDEX document_type ON document (media_type, path, external_id);
+CREATE INDEX document_reader ON document (reader, path, external_id)
+"""
+
+
 def _run(script: str) -> Callable[[Database], None]:
     def step(db: Database) -> None:
         for statement in script.split(";\n"):
@@ -130,6 +144,7 @@ def _run(script: str) -> Callable[[Database], None]:
 STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
     ("0001-first", _run(_FIRST)),
     ("0002-living", _run(_LIVING)),
+    ("0003-places", _run(_PLACES)),
 )
 
 

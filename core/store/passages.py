@@ -15,7 +15,7 @@ from core.base.types import Passage
 _BATCH = 500
 _COLUMNS = (
     'p.id, p.document_id, p.ordinal, p.text, p.start, p."end", p.first_page, p.last_page, p.heading_path, '
-    "p.language, d.path, d.title, d.external_id, d.media_type"
+    "p.language, d.path, d.title, d.external_id, d.media_type, p.place"
 )
 
 
@@ -31,6 +31,7 @@ class NewPassage:
     heading_path: tuple[str, ...]
     language: str
     hash: str
+    place: str = ""
 
 
 def replace_passages(db: Database, document_id: int, passages: Sequence[NewPassage]) -> int:
@@ -60,21 +61,22 @@ def replace_passages(db: Database, document_id: int, passages: Sequence[NewPassa
 
 
 def _values(ordinal: int, p: NewPassage) -> tuple[Any, ...]:
-    return (ordinal, p.text, p.start, p.end, p.first_page, p.last_page, json.dumps(p.heading_path), p.language, p.hash)
+    pages, headings = (p.first_page, p.last_page), json.dumps(p.heading_path)
+    return (ordinal, p.text, p.start, p.end, *pages, headings, p.language, p.hash, p.place)
 
 
 def _move(db: Database, passage_id: int, ordinal: int, passage: NewPassage) -> None:
     db.execute(
         'UPDATE passage SET ordinal = ?, text = ?, start = ?, "end" = ?, first_page = ?, last_page = ?, '
-        "heading_path = ?, language = ?, hash = ? WHERE id = ?",
+        "heading_path = ?, language = ?, hash = ?, place = ? WHERE id = ?",
         (*_values(ordinal, passage), passage_id),
     )
 
 
 def _insert(db: Database, document_id: int, ordinal: int, passage: NewPassage) -> None:
     db.execute(
-        'INSERT INTO passage (ordinal, text, start, "end", first_page, last_page, heading_path, language, hash, '
-        "document_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        'INSERT INTO passage (ordinal, text, start, "end", first_page, last_page, heading_path, language, hash, place, '
+        "document_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*_values(ordinal, passage), document_id),
     )
 
@@ -108,7 +110,7 @@ def _passage(row: tuple[Any, ...]) -> Passage:
     return Passage(
         id=row[0], document_id=row[1], ordinal=row[2], text=row[3], start=row[4], end=row[5], first_page=row[6],
         last_page=row[7], heading_path=tuple(json.loads(row[8])), language=row[9], path=row[10], title=row[11],
-        external_id=row[12], media_type=row[13],
+        external_id=row[12], media_type=row[13], place=row[14],
     )  # fmt: skip
 
 

@@ -126,7 +126,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is searched. `text` equals `document_text[start:end]`; pages are None where there are none."""
+    """What is searched. `text` equals `document_text[start:end]`; pages are None where there are none.
+
+    `place` names where it stands in formats with places of their own ("Q3 · B2:F9", "Slide 4", "line 120").
+    """
 
     id: int
     document_id: int
@@ -143,6 +146,7 @@ class Passage:
     title: str = ""
     external_id: str = ""
     media_type: str = ""
+    place: str = ""
 
     @property
     def context_title(self) -> str:

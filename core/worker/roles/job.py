@@ -43,7 +43,8 @@ class JobRole:
         return ingesting.ingest(
             self._library, paths, retry=bool(args.get("retry", False)), passwords=args.get("passwords") or {},
             remember=bool(args.get("remember", False)), battery=bool(args.get("battery", False)),
-            limits=Limits(ocr=bool(args.get("ocr", True))), control=call.control, listener=call.listen,
+            again=[text_path(p) for p in args.get("again", ())], limits=Limits(ocr=bool(args.get("ocr", True))),
+            control=call.control, listener=call.listen,
         )  # fmt: skip
 
     def close(self) -> None:
