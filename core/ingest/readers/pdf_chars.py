@@ -211,7 +211,20 @@ def _text(handle: int, count: int) -> str:
             return text.replace("\ufffe", HYPHEN)
     get = _GET_UNICODE
     codes = array("I", [get(handle, index) for index in range(count)])
+    if any(0xD800 <= code < 0xDC00 for code in codes):  # PDFium counts both halves of letters beyond U+FFFF
+        codes = array("I", _whole_letters(codes))
     return codes.tobytes().decode(_UTF32, "replace").replace("\ufffe", HYPHEN)
+
+
+def _whole_letters(codes: Sequence[int]) -> Iterator[int]:
+    """Surrogate pairs as one letter and a space of no width, so that positions stay."""
+    rest = iter(zip(codes, [*codes[1:], 0], strict=True))
+    for code, following in rest:
+        if 0xD800 <= code < 0xDC00 <= following < 0xE000:
+            next(rest)
+            yield from (0x10000 + ((code - 0xD800) << 10) + (following - 0xDC00), 0xFEFF)
+        else:
+            yield code
 
 
 def _boxes(handle: int, indices: Sequence[int], page: pdfium.PdfPage) -> np.ndarray:
