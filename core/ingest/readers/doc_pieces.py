@@ -68,6 +68,8 @@ class WordFile:
             raise NotUnderstood
         self._counts = dict(zip(self.PARTS, counts, strict=True))
         self._pieces = self._piece_table(bool(flags & _COMPLEX))
+        if sum(piece.end - piece.start for piece in self._pieces) > len(main):  # pieces never overlap
+            raise NotUnderstood
         self.text = "".join(self._piece_text(piece) for piece in self._pieces)
         self._ends: list[int] = []
         self._looks: list[Paragraph] = []
@@ -102,7 +104,7 @@ class WordFile:
         data = self._table[offset : offset + size]
         if not self.modern and (not is_complex or not data):
             first, last = struct.unpack_from("<II", self._main, 0x18)
-            return [_Piece(0, min(last, len(self._main)) - first, first, False)]
+            return [_Piece(0, max(0, min(last, len(self._main)) - first), first, False)]
         position = 0
         while position < len(data) and data[position] == 1:  # properties that pieces may share
             position += 3 + struct.unpack_from("<H", data, position + 1)[0]
@@ -164,7 +166,7 @@ class WordFile:
         letters = list(self.text)
         for piece in self._pieces:
             width = 2 if piece.wide else 1
-            last = piece.offset + (piece.end - piece.start) * width
+            last = min(piece.offset + (piece.end - piece.start) * width, len(self._main))
             for start, end in unseen:
                 first, stop = max(start, piece.offset), min(end, last)
                 for at in range(first, stop, width):

@@ -71,6 +71,8 @@ def _flat(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
     if len(data) > min(_FLAT_BYTES, limits.inflated_bytes):
         return failure(DocumentState.TOO_LARGE, f"Flat XML files of up to {_FLAT_BYTES >> 20} MB are read.")
     root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, recover=True))
+    if child(root, "body") is None:
+        return failure(DocumentState.BROKEN, "The file is damaged: it has no content inside.")
     builder = TextBuilder(limits.output_characters)
     if child(root, "body", "spreadsheet") is not None:
         with path.open("rb") as stream:

@@ -29,9 +29,13 @@ def _read_binary(path: Path, limits: Limits, tick: Tick) -> ReadDocument:
     from xlrd.biffh import XLRDError
 
     builder = TextBuilder(limits.output_characters)
+    with Compound(path, limits) as compound:  # the library's own way into the file may go round in circles
+        data = compound.stream("Workbook") or compound.stream("Book")
+    if not data:
+        raise NotUnderstood
     try:
         with xlrd.open_workbook(
-            str(path), logfile=_Silent(), on_demand=True, formatting_info=True, ragged_rows=True
+            file_contents=data, logfile=_Silent(), on_demand=True, formatting_info=True, ragged_rows=True
         ) as book:
             for number, name in enumerate(book.sheet_names(), start=1):
                 _binary_sheet(book, number, name, builder, tick)

@@ -107,8 +107,8 @@ def test_tables_charts_and_diagrams(tmp_path: Path) -> None:
     series = (
         '<c:ser><c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>Catch</c:v></c:pt></c:strCache></c:strRef></c:tx>'
         '<c:cat><c:strRef><c:strCache><c:pt idx="0"><c:v>2024</c:v></c:pt></c:strCache></c:strRef></c:cat>'
-        '<c:val><c:numRef><c:numCache><c:pt idx="0"><c:v>4.2999999999999998</c:v></c:pt></c:numCache></c:numRef></c:val>'
-        "</c:ser>"
+        '<c:val><c:numRef><c:numCache><c:pt idx="0"><c:v>4.2999999999999998</c:v></c:pt></c:numCache></c:numRef>'
+        "</c:val></c:ser>"
     )
     points = "".join(
         f'<dgm:pt modelId="{i}" type="{kind}"><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>'
