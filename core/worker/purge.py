@@ -24,7 +24,9 @@ from core.encode.encoder import Encoder
 from core.index import generation
 from core.index.snapshot import Snapshot
 from core.index.writer import IndexWriter, rebuild
-from core.store import database, documents, history, jobs, passages
+from core.ingest.strikes import FILE as MARKER
+from core.ingest.strikes import Marker
+from core.store import database, documents, history, jobs, living, passages
 from core.store.database import transaction
 from core.worker.documents_check import drop_orphans
 from core.worker.finding import encoder_for
@@ -95,10 +97,25 @@ def _clean_rows(db: Database) -> int:
         known = [row.path for row in documents.files(db)] + [root.path for root in documents.roots(db)]
         jobs.forget_paths(db, lambda path: any(documents.is_under(one, path) for one in known))
         for path in documents.excluded(db):
-            if not text_path(path).exists():
+            if _is_gone(db, path):
                 db.execute("DELETE FROM excluded WHERE path = ?", (path,))
         passages.drop_unused_vectors(db)
     return changed
+
+
+def _is_gone(db: Database, path: str) -> bool:
+    """Whether nothing lies at `path` although the drive that it was on is there."""
+    above = [
+        p for p in (*(root.path for root in documents.roots(db)), *living.mounts(db)) if documents.is_under(path, p)
+    ]
+    return all(_holds_something(text_path(p)) for p in above) and not text_path(path).exists()
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        return any(True for _ in folder.iterdir())
+    except OSError:
+        return False
 
 
 def _clean_index(library: Path, db: Database, encoder: Encoder | None, control: Control) -> int:
@@ -143,6 +160,9 @@ def _fitted(library: Path, db: Database, encoder: Encoder | None, control: Contr
 def _clean_files(library: Path, db: Database) -> None:
     """What lies in the folder of no file of the library: read from pictures, unpacked, or left behind by a crash."""
     drop_orphans(library, db)
+    left = Marker(library).left().path
+    if left and left not in {row.path for row in documents.files(db)}:
+        (library / MARKER).unlink(missing_ok=True)
     shutil.rmtree(library / SPOOL, ignore_errors=True)
 
 

@@ -1,6 +1,7 @@
 """Copies share their passages, whoever of them goes, changes or comes first."""
 
 import shutil
+import zipfile
 
 import pytest
 
@@ -44,6 +45,32 @@ def test_a_copy_has_no_passages_of_its_own(kept, folder):
     assert texts[copy] == texts[owner]
     assert texts[copy][0].strip() == BODY.strip()
     assert kept.rows("SELECT passages > 0, copy_of > 0 FROM document WHERE path = ?", copy) == [(1, 1)]
+
+
+def test_a_file_of_known_content_is_not_read(kept, folder, tmp_path, monkeypatch):
+    with zipfile.ZipFile(folder / "pack.zip", "w") as packed:
+        packed.writestr("one.txt", BODY.replace("bees", "wasps"))
+        packed.writestr("two.md", "# Ships\n\n" + TEXTS["b.txt"])
+    kept.run(folder)
+    before = kept.passage_ids()
+    shutil.copy(folder / "pack.zip", folder / "again.zip")
+    shutil.copy(folder / "a.txt", folder / "again.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr("core.ingest.sandbox.Sandbox.read", lambda *args: pytest.fail("it was read"))
+        report = kept.run()
+    assert (report.failed, report.encoded) == ((), 0)
+    copies = kept.rows("SELECT external_id FROM document WHERE copy_of IS NOT NULL ORDER BY path, external_id")
+    assert copies == [("",), ("one.txt",), ("two.md",)]
+    (folder / "pack.zip").unlink()
+    (folder / "a.txt").unlink()
+    kept.run()
+    assert len(kept.passage_ids()) == len(before)
+    shutil.copy(folder / "again.txt", folder / "again.md")  # another reader
+    kept.run()
+    assert kept.rows("SELECT reader FROM document WHERE path LIKE '%again.md'") == [("md",)]
+    fresh = Kept(tmp_path / "fresh", kept.encoder)
+    fresh.run(folder)
+    assert fresh.seen() == kept.seen()
 
 
 def test_a_copy_takes_over_when_the_owner_goes(kept, folder):

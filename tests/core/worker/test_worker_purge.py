@@ -7,15 +7,18 @@ import zlib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from core.base.errors import LibraryLocked
 from core.base.events import Control
 from core.base.types import Answer, AnswerMode, AnswerSentence, Citation, Support
+from core.cli.commands import app
 from core.index import generation
 from core.ingest.reading import cache_of
 from core.library import Library
 from core.store import database
 from core.worker import purge as purging
+from core.worker.client import ChildClient
 from core.worker.doctor import examine
 from core.worker.ingesting import delete, ingest
 from core.worker.purge import purge
@@ -30,10 +33,10 @@ SECRET = (
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, tiny_encoder):
-    """A folder of 24 documents to stay and three with secrets, a copy of it, and the library of it."""
+    """A folder of 14 documents to stay and three with secrets, a copy of it, and the library of it."""
     place = tmp_path_factory.mktemp("purge")
     docs = place / "docs"
-    make_folder(docs, 24, suffixes=("txt", "md"))
+    make_folder(docs, 14, suffixes=("txt", "md"))
     body = "The quokkatext of the bees lives in the hive with honey. " * 12
     (docs / "quokkaname.md").write_text(f"# Quokkahead about bees\n\n{body}")
     (docs / "lines.jsonl").write_text("\n".join(json.dumps(line("quokka", n)) for n in range(9)))
@@ -174,6 +177,7 @@ def test_not_a_byte_is_left(library, folder, tiny_encoder, tmp_path):
     ask(library, cite(library, folder / "quokkaname.md"), cite(library, folder / "bees-0000.txt", 2))
     (library / "spool").mkdir(exist_ok=True)
     (library / "spool" / "left").write_text("quokkatext")
+    (library / "reading.json").write_text(json.dumps({"path": str(folder / "quokkaname.md"), "seconds": 1.0}))
     for path in secrets(folder):
         delete(library, path)
         path.unlink()
@@ -247,6 +251,33 @@ def test_without_the_encoder_the_concepts_are_dropped(library, folder, monkeypat
     monkeypatch.setenv("WHYMATCH_HOME", str(tmp_path / "no-models"))
     assert purge(library).concepts == "dropped"
     assert found_in(library) == set()
+
+
+def test_the_job_child_and_the_command_line_purge(library, folder):
+    for path in secrets(folder):
+        delete(library, path)
+        path.unlink()
+    with ChildClient("job", library) as child:
+        done = child.call("purge", {})
+    assert found_in(library) == set()
+    assert done["bytes_after"] < done["bytes_before"]
+    shown = CliRunner().invoke(app, ["doctor", "--purge", "--library", str(library), "--json"])
+    assert (shown.exit_code, json.loads(shown.stdout)["ok"]) == (0, True)
+    assert json.loads(shown.stdout)["purged"]["concepts"] == "kept"
+
+
+def test_what_was_removed_stays_removed_while_its_drive_is_away(library, folder, tiny_encoder):
+    delete(library, folder / "bees-0000.txt")
+    (library / "cache").mkdir(exist_ok=True)
+    folder.rename(folder.with_name("unplugged"))
+    purge(library, encoder=tiny_encoder)
+    folder.with_name("unplugged").rename(folder)
+    kept = Kept(library, tiny_encoder)
+    kept.run()
+    assert "bees-0000.txt" not in kept.documents()
+    (folder / "bees-0000.txt").unlink()
+    purge(library, encoder=tiny_encoder)
+    assert kept.rows("SELECT count(*) FROM excluded") == [(0,)]
 
 
 def test_a_purge_waits_for_nobody(library):
