@@ -28,6 +28,7 @@ _EBCDIC_USUAL = (
     *range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), *range(0xC1, 0xCA), *range(0xD1, 0xDA),
     *range(0xE2, 0xEA), *range(0xF0, 0xFA), 0x40, 0x15, 0x25, 0x0D, 0x4B, 0x6B, 0x60,
 )  # fmt: skip
+_HIGH = re.compile(rb"[\x80-\xff]")
 _TAGS = re.compile(rb"<[^>]{0,2000}>")
 # what web pages declare and what browsers then take
 _WEB_NAMES = {
@@ -76,7 +77,14 @@ def decode(data: bytes, declared: str = "") -> Decoded:
     text = None if is_judged(declared) else _strict(data, declared)
     if text is not None:
         return Decoded(text, declared)
-    return _replaced(data, guess(_TAGS.sub(b" ", data[: _SAMPLE * 16]), declared) or declared or "cp1252")
+    return _replaced(data, guess(_telling(data), declared) or declared or "cp1252")
+
+
+def _telling(data: bytes) -> bytes:
+    """The part of `data` that begins a little before its first byte beyond ASCII, without tags."""
+    first = _HIGH.search(data)
+    begin = max(0, first.start() - 4096) if first else 0
+    return _TAGS.sub(b" ", data[begin : begin + _SAMPLE * 16])
 
 
 def _strict(data: bytes, encoding: str) -> str | None:

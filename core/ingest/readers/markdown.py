@@ -8,7 +8,6 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from selectolax.lexbor import LexborHTMLParser
 
 from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
@@ -16,6 +15,7 @@ from core.ingest.readers import text as plain
 from core.ingest.readers.build import TextBuilder, collapse
 from core.ingest.readers.charset import decode
 from core.ingest.readers.html import walk
+from core.ingest.readers.html_source import parse_page
 from core.ingest.readers.rows import table_rows
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
@@ -111,6 +111,6 @@ def _inline(token: Token) -> str:
 
 
 def _add_html(content: str, builder: TextBuilder) -> None:
-    tree = LexborHTMLParser(content)
+    tree = parse_page(content)
     if tree.body is not None:
         walk(tree.body, builder)

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser
-
 from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder
 from core.ingest.readers.charset import decode
 from core.ingest.readers.html import walk
+from core.ingest.readers.html_source import parse_page
 from core.ingest.readers.markdown import add_markdown
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -76,7 +75,7 @@ def _add_output(output: dict[str, Any], builder: TextBuilder) -> None:
     elif "text/plain" in data and not _is_table(data):
         builder.add(_printed(_joined(data["text/plain"])), BlockKind.CODE)
     elif "text/html" in data:
-        tree = LexborHTMLParser(_joined(data["text/html"]))
+        tree = parse_page(_joined(data["text/html"]))
         if tree.body is not None:
             walk(tree.body, builder)
     else:

@@ -24,21 +24,35 @@ _NUMBER = re.compile(r"[-+(]?[\d.,'\s]*\d[\d.,'\s]*[)%€$£]?|\d{1,4}[-/.]\d{1,
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
     """One document; the file is never held whole."""
-    with path.open("rb") as file:
-        sample = file.read(_SAMPLE)
-    decoded = decode(sample[: sample.rfind(b"\n") + 1] if len(sample) == _SAMPLE and b"\n" in sample else sample)
+    beginning, telling = _samples(path)
+    decoded = decode(telling)
     builder = TextBuilder(limits.output_characters)
     old_limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         with path.open("r", encoding=decoded.encoding, errors="replace", newline="") as lines:
-            lost = _add_rows(lines, _beginning(decoded.text), builder, tick)
+            lost = _add_rows(lines, _lines(decode(beginning).text), builder, tick)
     finally:
         csv.field_size_limit(old_limit)
     warnings = (f"{lost:,} characters could not be read as {decoded.encoding}.",) if lost else ()
     yield builder.build(warnings=warnings)
 
 
-def _beginning(text: str) -> list[str]:
+def _samples(path: Path) -> tuple[bytes, bytes]:
+    """The beginning of the file, and the first part of it that tells its encoding: it holds more than ASCII."""
+    with path.open("rb") as file:
+        beginning = part = _whole_lines(file.read(_SAMPLE))
+        file.seek(len(beginning))
+        while part.isascii() and b"\x1b" not in part and (following := file.read(_SAMPLE)):
+            part = _whole_lines(following)
+            file.seek(len(part) - len(following), 1)
+    return beginning, beginning if part.isascii() else part
+
+
+def _whole_lines(data: bytes) -> bytes:
+    return data[: data.rfind(b"\n") + 1] if len(data) == _SAMPLE and b"\n" in data else data
+
+
+def _lines(text: str) -> list[str]:
     return text.lstrip("\ufeff").splitlines()[:200]
 
 

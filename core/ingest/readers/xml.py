@@ -13,12 +13,12 @@ from pathlib import Path
 
 from lxml import etree
 from lxml.etree import _Element as Element
-from selectolax.lexbor import LexborHTMLParser
 
 from core.base.types import BlockKind, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse
 from core.ingest.readers.html import decode_page, walk
+from core.ingest.readers.html_source import parse_page
 from core.ingest.readers.ooxml import attribute
 from core.ingest.readers.plain_file import PlainFile, load
 from core.ingest.readers.rows import table_rows
@@ -190,7 +190,7 @@ class _Walker:
         if tag in _CODE:
             self._builder.add(text, BlockKind.CODE)
         elif _HTML_IN_TEXT.search(text):  # feeds hold pages as text
-            tree = LexborHTMLParser(text)
+            tree = parse_page(text)
             if tree.body is not None:
                 walk(tree.body, self._builder)
         elif tag in _ITEMS:

@@ -44,6 +44,11 @@ class TestTables:
             == "Name: Ann | Straße: Große Gasse über dem Fluss"
         )
 
+    def test_the_encoding_shows_late(self, tmp_path: Path) -> None:
+        source = "Name,Town\n" + "Ann,Bern\n" * 200_000 + "Ben,Größe der Stadt am schönen Fluss\n"
+        document = one(tmp_path, "a.csv", source.encode("cp1252"))
+        assert document.text.endswith("Name: Ben | Town: Größe der Stadt am schönen Fluss")
+
     def test_a_giant_cell_and_an_open_quote_end(self, tmp_path: Path) -> None:
         document = one(tmp_path, "a.csv", "name,text\nAnn," + "word " * 60_000 + '\nBen,"never closed\n')
         assert document.state == DocumentState.READ
