@@ -17,7 +17,7 @@ from core.base.errors import NotFound
 from core.base.files import path_text
 from core.base.types import BM25, DENSE
 from core.ingest.reading import cache_of
-from core.store import concepts, database, documents, history, passages
+from core.store import concepts, copies, database, documents, history, passages
 from core.store.database import transaction
 from core.store.history import Replacement
 
@@ -86,12 +86,12 @@ def delete_documents(db: Database, ids: Sequence[int]) -> Gone:
     """
     gone = Gone()
     hashes: dict[int, str] = {}
-    contents = {i: documents.content_of(db, i) for i in ids}
+    contents = {i: copies.content_of(db, i) for i in ids}
     for document_id in ids:
         hashes.update(passages.hashes_of(db, document_id))
     for document_id in ids:
         documents.delete_document(db, document_id)
-    gone.documents = {i: documents.equal_to(db, content) for i, content in contents.items()}
+    gone.documents = {i: copies.equal_to(db, content) for i, content in contents.items()}
     gone.passages = set(hashes) - set(passages.hashes(db, list(hashes)))
     gone.vectors_left = passages.drop_vectors(db, (hashes[i] for i in gone.passages))
     concepts.forget_examples(db, gone.passages)

@@ -34,6 +34,23 @@ def owner(db: Database, content_hash: str, but: int = 0) -> int | None:
     return int(row[0]) if row else None
 
 
+def content_of(db: Database, document_id: int) -> str:
+    """The content hash of a document; empty when it is not there."""
+    row = db.execute("SELECT hash FROM document WHERE id = ?", (document_id,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def equal_to(db: Database, content_hash: str) -> tuple[int, str, str] | None:
+    """Id, path and external id of the first document with passages of this content."""
+    if not content_hash:
+        return None
+    row = db.execute(
+        "SELECT id, path, external_id FROM document WHERE hash = ? AND passages > 0 ORDER BY path, external_id LIMIT 1",
+        (content_hash,),
+    ).fetchone()
+    return (int(row[0]), str(row[1]), str(row[2])) if row else None
+
+
 def share(db: Database, document_id: int, owner_id: int) -> None:
     """Make the document a copy of `owner_id`. What it held goes; its own copies follow it."""
     drop_passages(db, document_id)

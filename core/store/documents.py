@@ -313,23 +313,6 @@ def of_files(db: Database, file_ids: Sequence[int]) -> list[int]:
     return [int(i) for _, i in sorted(rows)]
 
 
-def content_of(db: Database, document_id: int) -> str:
-    """The content hash of a document; empty when it is not there."""
-    row = db.execute("SELECT hash FROM document WHERE id = ?", (document_id,)).fetchone()
-    return str(row[0]) if row else ""
-
-
-def equal_to(db: Database, content_hash: str) -> tuple[int, str, str] | None:
-    """Id, path and external id of the first document with passages of this content."""
-    if not content_hash:
-        return None
-    row = db.execute(
-        "SELECT id, path, external_id FROM document WHERE hash = ? AND passages > 0 ORDER BY path, external_id LIMIT 1",
-        (content_hash,),
-    ).fetchone()
-    return (int(row[0]), str(row[1]), str(row[2])) if row else None
-
-
 def stored_texts(db: Database, ids: Iterable[int]) -> int:
     """How many of these documents have a text in the database."""
     sql = "SELECT count(*) FROM document_text WHERE document_id = ?"
