@@ -55,6 +55,9 @@ def catch_up(
     with transaction(db):
         reposted = living.move_files(db, moves.moved)
         _follow_exclusions(db, moves)
+        for root_id, base in {(row.root_id, base) for row, base in found.missing}:
+            if moves.moved and living.forget_empty_root(db, root_id):
+                found.away.remove(base)
     _move_caches(library, moves)
     removed += _delete(db, library, [row.id for row in found.gone], control)
     _remember(db, found)

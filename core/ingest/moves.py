@@ -36,15 +36,44 @@ def find_moves(found: ScanResult, control: Control, looked: Callable[[int], None
     Raises:
         Cancelled
     """
+    moves = _renamed_roots(found, control, looked)
     gone = {row.id: row for row in found.gone if row.complete and row.hash}
     changed = {i: row for i, row in found.changed.items() if row.complete and row.hash}
     if not gone and len(changed) < 2:
-        return Moves()
+        return moves
     found.read[:] = _hashed(found.read, gone.values(), changed.values(), control, looked)
     targets = [f for f in found.read if f.hash]
     taken = _taken(targets, gone, changed)
     sources = _by_hash([*gone.values(), *(changed[i] for i in taken)])
-    return _assign(found, targets, taken, sources)
+    others = _assign(found, targets, taken, sources)
+    return Moves(moves.moved + others.moved, moves.old + others.old, others.displaced)
+
+
+def _renamed_roots(found: ScanResult, control: Control, looked: Callable[[int], None]) -> Moves:
+    """Files of a folder that was added and is not there any more, found elsewhere under the same path in it."""
+    waiting: dict[tuple[str, int], list[tuple[FileRow, str]]] = defaultdict(list)
+    for row, base in found.missing:
+        if row.complete and row.hash:
+            waiting[PurePath(row.path).name, row.size].append((row, row.path[len(base.rstrip("/\\")) :]))
+    moves, left = Moves(), []
+    for file in found.read:
+        rows = waiting.get((PurePath(file.text).name, file.size), []) if file.file_id is None else []
+        same = [(row, tail) for row, tail in rows if file.text.endswith(tail)]
+        if not same or file.online_only:
+            left.append(file)
+            continue
+        file = _with_hash(file, control)
+        looked(len(moves.moved))
+        match = next((pair for pair in same if pair[0].hash == file.hash), None)
+        if match is None:
+            left.append(file)
+            continue
+        rows.remove(match)
+        row = match[0]
+        moves.moved.append(Move(row.id, file.text, file.root_id, file.size, file.mtime_ns))
+        moves.old.append(row.path)
+    found.read[:] = left
+    return moves
 
 
 def _hashed(

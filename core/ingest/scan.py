@@ -55,6 +55,7 @@ class ScanResult:
     gone: list[FileRow] = field(default_factory=list)
     failed: list[FileFailure] = field(default_factory=list)  # folders that could not be listed
     away: list[str] = field(default_factory=list)  # roots and mounted folders that are not there
+    missing: list[tuple[FileRow, str]] = field(default_factory=list)  # files of folders that were perhaps renamed
     stamps: dict[int, str] = field(default_factory=dict)  # by root, of those with something in them
     mounts: list[str] = field(default_factory=list)  # folders under the roots that are disks of their own
     changed: dict[int, FileRow] = field(default_factory=dict)  # rows of known files in `read`, by id
@@ -101,7 +102,15 @@ def scan(
         if row.path not in walk.seen and row.root_id not in away and not row.path.startswith(kept)
         and row.path not in failed
     ]  # fmt: skip
+    bases = {root.id: root.path for root in roots if root.id in away and _renamed(root)}
+    result.missing = [(row, bases[row.root_id]) for row in known if row.root_id in bases and row.path not in walk.seen]
     return result
+
+
+def _renamed(root: Root) -> bool:
+    """Whether the folder itself is not there although the one that it was in is."""
+    path = text_path(root.path)
+    return root.is_folder and not _exists(path) and _exists(path.parent)
 
 
 def _left(mount: str) -> bool:

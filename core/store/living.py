@@ -66,6 +66,14 @@ def set_stamp(db: Database, root_id: int, stamp: str) -> None:
     db.execute("UPDATE root SET stamp = ? WHERE id = ?", (stamp, root_id))
 
 
+def forget_empty_root(db: Database, root_id: int) -> bool:
+    """Forget a root that no file is left of. Whether it was forgotten."""
+    rows = db.execute(
+        "DELETE FROM root WHERE id = ? AND NOT EXISTS (SELECT 1 FROM file WHERE root_id = root.id)", (root_id,)
+    )
+    return int(rows.rowcount) > 0
+
+
 def may_store(db: Database, root_id: int, path: str) -> bool:
     """Whether `path` is still to be read: it may be removed at any moment, beside the work that reads it."""
     if db.execute("SELECT 1 FROM root WHERE id = ?", (root_id,)).fetchone() is None:

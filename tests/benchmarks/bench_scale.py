@@ -3,7 +3,7 @@
 Makes FOLDER (when it is not there) with so many small files of about ten passages each, reads it into LIBRARY, scans
 it again unchanged, renames a folder of it, and prints files and passages per second, the process's peak memory,
 the seconds of the scans, and the size of the library. `stub` is an encoder that hashes words into vectors: it costs
-next to nothing, so that the figures are those of the pipeline.
+next to nothing, so that the figures are those of the pipeline. With `--concepts` they are fitted, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from core.base.events import Changed, Control, Event, Progress
 from core.base.types import IngestReport
 from core.encode.encoder import Encoder, FloatArray, TokenStates
 from core.encode.load import open_encoder, serve
+from core.ingest.pipeline import Ingest
+from core.library import Library
 from core.models.bundles import load
+from core.store import database
 from core.worker.ingesting import ingest
 
 WORDS, PARAGRAPHS, SENTENCE = 4000, 10, 28
@@ -109,7 +112,9 @@ def encoder_of(name: str) -> Encoder:
     return open_encoder()
 
 
-def timed(library: Path, paths: list[Path], encoder: Encoder) -> tuple[IngestReport, float, float, list[float | None]]:
+def timed(
+    library: Path, paths: list[Path], encoder: Encoder, concepts: bool
+) -> tuple[IngestReport, float, float, list[float | None]]:
     """The report, the seconds, those until the first documents could be found, and what was said of the time left."""
     begun = time.monotonic()
     first: list[float] = []
@@ -122,7 +127,13 @@ def timed(library: Path, paths: list[Path], encoder: Encoder) -> tuple[IngestRep
             left.append(event.seconds_left)
             print(f"{event.stage} {event.counts} left {event.seconds_left}", file=sys.stderr)
 
-    report = ingest(library, paths, control=Control(), listener=listen, encoder=encoder)
+    if concepts:
+        report = ingest(library, paths, control=Control(), listener=listen, encoder=encoder)
+    else:
+        Library.create(library).close()
+        db = database.open_writer(library)
+        report = Ingest(library, db, encoder, Control(), listen).run(paths)
+        db.conn.close()
     return report, time.monotonic() - begun, first[0] if first else 0.0, left
 
 
@@ -132,16 +143,17 @@ def main() -> None:
     parser.add_argument("library", type=Path)
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--encoder", choices=("tiny", "stub", "starter"), default="stub")
+    parser.add_argument("--concepts", action="store_true")
     given = parser.parse_args()
     if not given.folder.exists():
         make(given.folder, given.files)
     encoder, peak = encoder_of(given.encoder), Peak()
     peak.start()
-    report, seconds, first, left = timed(given.library, [given.folder], encoder)
-    again, rescan, _, _ = timed(given.library, [], encoder)
+    report, seconds, first, left = timed(given.library, [given.folder], encoder, given.concepts)
+    again, rescan, _, _ = timed(given.library, [], encoder, given.concepts)
     some = next(p for p in sorted(given.folder.iterdir()) if p.is_dir() and not p.name.startswith("moved"))
     some.rename(some.with_name(f"moved {some.name}"))
-    moved, move, _, _ = timed(given.library, [], encoder)
+    moved, move, _, _ = timed(given.library, [], encoder, given.concepts)
     peak.running = False
     size = sum(p.stat().st_size for p in given.library.rglob("*") if p.is_file())
     figures = {

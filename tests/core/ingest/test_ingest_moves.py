@@ -7,7 +7,6 @@ import pytest
 
 from core.ingest.reading import cache_of
 from core.store import documents
-from core.store.database import transaction
 from tests.corpus import make_folder
 from tests.kept import Kept
 
@@ -174,20 +173,19 @@ def test_the_cache_of_a_file_moves_and_goes_with_it(kept, folder):
     assert not Path(cache_of(base, str(new))).exists()
 
 
-def test_many_moves_are_one_change_of_rows(kept, tmp_path):
-    folder = tmp_path / "many"
+def test_a_folder_that_was_added_is_found_under_its_new_name(kept, tmp_path):
+    folder, new = tmp_path / "many", tmp_path / "elsewhere"
     for number in range(200):
         path = folder / f"{number % 10}" / f"note {number}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"Note {number}\n\nThe ship brought cargo {number}.\n")
     kept.run(folder)
-    folder.rename(tmp_path / "elsewhere")
-    kept.written(lambda db: moved_root(db, str(folder), str(tmp_path / "elsewhere")))
-    report = kept.run()
-    assert (report.moved, report.encoded, report.documents) == (200, 0, 200)
-
-
-def moved_root(db, old, new):
-    """As when the new folder is added, and the old one goes with its drive."""
-    with transaction(db):
-        db.execute("UPDATE root SET path = ? WHERE path = ?", (new, old))
+    before, passages = ids(kept), kept.passage_ids()
+    folder.rename(new)
+    assert kept.run().away == (str(folder),)
+    report = kept.run(new)
+    assert (report.moved, report.encoded, report.documents, report.away) == (200, 0, 200, ())
+    assert ids(kept) == before
+    assert kept.passage_ids() == passages
+    assert kept.read(lambda library: [root.path for root in library.roots()]) == [str(new)]
+    equals_fresh(kept, new, tmp_path)
