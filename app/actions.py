@@ -27,6 +27,10 @@ ACTIONS = (
     ActionRecord("add-files", "Add files…", "File", "Ctrl+Shift+O", True),
     ActionRecord("rescan", "Look for changes", "File", "F5", True),
     ActionRecord("retry", "Try problem files again", "File", "", True),
+    ActionRecord("folders", "Folders…", "File", "Ctrl+Shift+L", True),
+    ActionRecord("unlock", "Unlock files…", "File", "Ctrl+U", True),
+    ActionRecord("export", "Export the report as CSV…", "File", "Ctrl+E", True),
+    ActionRecord("purge", "Wipe what was deleted…", "File", "", True),
     ActionRecord("pause", "Pause or go on", "File", "Ctrl+P", True),
     ActionRecord("settings", "Settings…", "File", "Ctrl+,"),
     ActionRecord("quit", "Quit", "File", "Ctrl+Q"),
@@ -42,7 +46,7 @@ ACTIONS = (
     ActionRecord("shortcuts", "Keyboard shortcuts", "Help", "F1"),
     ActionRecord("about", "About Whymatch", "Help"),
 )
-_GAPS_BEFORE = {"rescan", "settings", "quit", "find", "theme-system"}
+_GAPS_BEFORE = {"rescan", "folders", "pause", "settings", "quit", "find", "theme-system"}
 
 
 def build(window: QMainWindow, handlers: Mapping[str, Callable[[], object]]) -> dict[str, QAction]:

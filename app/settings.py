@@ -49,8 +49,13 @@ SETTINGS = (
         "confirm_remove", bool, True, "Ask before removing documents",
         "Removing takes documents out of the library. The files on disk stay as they are.",
     ),
+    Setting("ocr", bool, True, "Read text in pictures",
+            "Scanned pages, photos of text and pictures in documents are read by text recognition, on this computer. "
+            "That takes a second or two a page."),
     Setting("watch", bool, True, "Watch folders for changes",
             "What is new, changed or deleted in your folders is taken over by itself."),
+    Setting("rescan_minutes", int, 10, "Look at all folders every … minutes",
+            "Finds what the system does not tell of, for example on network drives.", low=1, high=1440),
     Setting("battery", bool, False, "Wait for the charger",
             "Reads no documents while the computer runs on its battery."),
     Setting("start_search_early", bool, True, "Make search ready when the window opens",
@@ -59,6 +64,7 @@ SETTINGS = (
     Setting("last_page", str, "library", choices=("library", "search", "ask")),
     Setting("last_folder", str, ""),
     Setting("viewer_sizes", list, []),
+    Setting("columns", list, []),
 )  # fmt: skip
 
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

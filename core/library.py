@@ -15,12 +15,13 @@ from sqlite_utils import Database
 from core.base.errors import NotFound
 from core.base.types import Answer, Block, Concept, Document, DocumentState, Page, Passage
 from core.store import concepts, coverage, database, documents, history, jobs, living, overview, passages
-from core.store.coverage import Coverage
+from core.store.coverage import Coverage as Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
 from core.store.history import Conversation, StoredTurn
 from core.store.jobs import JobRow
-from core.store.overview import Relatives, RootSummary
+from core.store.overview import Relatives as Relatives
+from core.store.overview import RootSummary as RootSummary
 
 
 class Library:

@@ -10,14 +10,21 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app.i18n import grouped, tr
-from app.models.states import WORDS
+from app.models.states import KINDS, WORDS
+from app.tasks.remaining import duration
 from core.base.files import path_shown
 from core.base.types import Document, DocumentState
 from core.library import Library
 
-NAME, STATE, REASON, PAGES, PASSAGES, LANGUAGE = range(6)
-_TITLES = ("Name", "State", "What happened", "Pages", "Passages", "Language")
-_SORTS = {NAME: "path", STATE: "state", PAGES: "pages", PASSAGES: "passages"}
+NAME, STATE, REASON, KIND, PAGES, OCR, PASSAGES, LANGUAGE, READER, SECONDS = range(10)
+TITLES = (
+    "Name", "State", "What happened", "Kind", "Pages", "By picture", "Passages", "Language", "Reader", "Time",
+)  # fmt: skip
+_SORTS = {
+    NAME: "path", STATE: "state", KIND: "type", PAGES: "pages", PASSAGES: "passages", READER: "reader",
+    SECONDS: "seconds",
+}  # fmt: skip
+_NUMBERS = frozenset({PAGES, OCR, PASSAGES, SECONDS})
 PAGE = 100  # rows read at once: a millisecond or two
 _KEPT = 20  # pages kept in memory
 DocumentRole = Qt.ItemDataRole.UserRole
@@ -80,7 +87,7 @@ class DocumentModel(QAbstractTableModel):
             self._rows = rows
             self.endRemoveRows()
         if rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(_TITLES) - 1))
+            self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(TITLES) - 1))
         self.counted.emit(rows)
 
     def _count(self) -> int:
@@ -92,13 +99,15 @@ class DocumentModel(QAbstractTableModel):
         return 0 if parent.isValid() else self._rows
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(_TITLES)
+        return 0 if parent.isValid() else len(TITLES)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return tr(_TITLES[section])
+            return tr(TITLES[section])
+        if role == Qt.ItemDataRole.ToolTipRole and section == OCR:
+            return tr("Pages whose text was read from their picture")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
         return None
@@ -117,7 +126,7 @@ class DocumentModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(document, column)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{tr(_TITLES[column])}: {_words(document, column) or tr('none')}"
+            return f"{tr(TITLES[column])}: {_words(document, column) or tr('none')}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
         return None
@@ -149,6 +158,11 @@ def name(document: Document) -> str:
     return f"{base} › {document.external_id}" if document.external_id else base
 
 
+def kind(document: Document) -> str:
+    """The kind of a document in a word or two."""
+    return tr(KINDS.get(document.media_type, document.media_type)) if document.media_type else ""
+
+
 def _words(document: Document, column: int) -> str:
     if column == NAME:
         return name(document)
@@ -156,9 +170,15 @@ def _words(document: Document, column: int) -> str:
         return tr(WORDS[document.state].title)
     if column == REASON:
         return document.reason or (document.warnings[0] if document.warnings else "")
+    if column == KIND:
+        return kind(document)
     if column == LANGUAGE:
         return document.language
-    value = document.pages if column == PAGES else document.passages
+    if column == READER:
+        return document.reader
+    if column == SECONDS:
+        return duration(document.seconds) if document.seconds else "–"
+    value = {PAGES: document.pages, OCR: len(document.ocr_pages), PASSAGES: document.passages}[column]
     return grouped(value) if value else "–"
 
 
@@ -171,5 +191,5 @@ def _tip(document: Document, column: int) -> str:
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column in (PAGES, PASSAGES) else Qt.AlignmentFlag.AlignLeft
+    side = Qt.AlignmentFlag.AlignRight if column in _NUMBERS else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter

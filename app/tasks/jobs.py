@@ -39,7 +39,7 @@ class Jobs(QObject):
 
     `changed()`: what runs, waits or is paused changed. `progress(Progress)` of the one that runs.
     Then one of `done(Task, result)`, `failed(Task, error)`, `cancelled(Task)`; none for a task that gave way, since
-    the next one goes on with its work. `battery` tells whether reading is to wait while on the battery.
+    the next one goes on with its work. `options` gives the arguments that every reading gets besides (settings).
     """
 
     changed = Signal()
@@ -49,11 +49,11 @@ class Jobs(QObject):
     cancelled = Signal(object)
 
     def __init__(
-        self, engine: Engine, parent: QObject | None = None, *, battery: Callable[[], bool] = lambda: False
+        self, engine: Engine, parent: QObject | None = None, *, options: Callable[[], dict[str, Any]] = dict
     ) -> None:
         super().__init__(parent)
         self._engine = engine
-        self._battery = battery
+        self._options = options
         self._waiting: deque[Task] = deque()
         self._removing: deque[Task] = deque()
         self._task: Task | None = None
@@ -68,12 +68,29 @@ class Jobs(QObject):
     def ingest(self, paths: list[str], *, retry: bool = False, quiet: bool = False) -> None:
         """Read files and folders; no paths: look at all known ones again. `retry` reads failed files once more."""
         last = self._waiting[-1] if self._waiting else None
-        if last is not None and last.op == "ingest" and last.args["paths"] and paths and last.args["retry"] == retry:
+        if last is not None and last.op == "ingest" and paths and last.args["paths"] and last.args["retry"] == retry:
             self._waiting.pop()
-            paths = [*last.args["paths"], *(p for p in paths if p not in last.args["paths"])]
-        self.add(Task("ingest", {"paths": paths, "retry": retry}, quiet=quiet))
+            paths = _joined(last.args["paths"], paths)
+            self.add(replace(last, args=last.args | {"paths": paths}, quiet=quiet))
+        else:
+            self.add(Task("ingest", {"paths": paths, "retry": retry}, quiet=quiet))
         if paths:
             self._make_way()
+
+    def again(self, paths: list[str]) -> None:
+        """Read these files once more, whatever is known of them; of folders, look first for what changed in them."""
+        self.add(Task("ingest", {"paths": [], "retry": False, "again": paths}))
+        self._make_way()
+
+    def unlock(self, paths: list[str], password: str, *, remember: bool) -> None:
+        """Read locked files with a password, which is kept in the system's keyring when it is to be remembered."""
+        given = {"passwords": dict.fromkeys(paths, password), "remember": remember}
+        self.add(Task("ingest", {"paths": [], "retry": False} | given))
+        self._make_way()
+
+    def purge(self) -> None:
+        """Leave no byte of what was removed."""
+        self.add(Task("purge"))
 
     def demo(self) -> None:
         self.add(Task("demo"))
@@ -146,7 +163,7 @@ class Jobs(QObject):
             return
         task = self._task = self._waiting.popleft()
         self._begun = monotonic()
-        args = task.args | {"battery": True} if task.op == "ingest" and self._battery() else task.args
+        args = task.args | self._options() if task.op == "ingest" else task.args
         call = self._call = self._engine.call(JOB, task.op, args)
         call.progress.connect(self._progressed)
         call.result.connect(lambda value: self._finished(task, value))
@@ -165,10 +182,7 @@ class Jobs(QObject):
     def _finished(self, task: Task, value: Any) -> None:
         follower = self._waiting[0] if self._waiting else None
         if isinstance(value, IngestReport) and value.gave_way and follower is not None and follower.op == "ingest":
-            mine, first = task.args.get("paths", []), follower.args["paths"]
-            paths = [*first, *(p for p in mine if p not in first)]
-            retry = follower.args["retry"] or task.args.get("retry", False)
-            self._waiting[0] = Task("ingest", {"paths": paths, "retry": retry})
+            self._waiting[0] = Task("ingest", _merged(follower.args, task.args))
             begun = self._begun
             self._end(lambda: None)
             self._begun = begun  # it is one wait for the person
@@ -214,3 +228,21 @@ class Jobs(QObject):
         tell()
         self._next_removal()
         self.changed.emit()
+
+
+def _joined(first: list[str], others: list[str]) -> list[str]:
+    return [*first, *(path for path in others if path not in first)]
+
+
+def _merged(first: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of one ingest that does the work of two, `first` before the `rest`."""
+    merged: dict[str, Any] = {
+        "paths": _joined(first["paths"], rest["paths"]),
+        "retry": first["retry"] or rest["retry"],
+    }
+    if "again" in first or "again" in rest:
+        merged["again"] = _joined(first.get("again", []), rest.get("again", []))
+    if "passwords" in first or "passwords" in rest:
+        merged["passwords"] = rest.get("passwords", {}) | first.get("passwords", {})
+        merged["remember"] = first.get("remember", False) or rest.get("remember", False)
+    return merged

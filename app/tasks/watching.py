@@ -16,7 +16,10 @@ _AGAIN_MS = 60_000  # after the child died, or could not watch
 
 
 class FolderWatch(QObject):
-    """Follows the setting `watch`. `folders_changed(int)`: so many files changed; 0 for the regular look."""
+    """Follows the settings `watch` and `rescan_minutes`.
+
+    `folders_changed(int)`: so many files changed; 0 for the regular look.
+    """
 
     folders_changed = Signal(object)
 
@@ -25,6 +28,7 @@ class FolderWatch(QObject):
         self._engine, self._jobs, self._settings = engine, jobs, settings
         self._call: Call | None = None
         self._due = False
+        self._begin_anew = False
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(_AGAIN_MS)
@@ -40,11 +44,16 @@ class FolderWatch(QObject):
     def _setting(self, key: str) -> None:
         if key == "watch":
             self._apply()
+        elif key == "rescan_minutes" and self._call is not None:
+            self._begin_anew = True
+            self._call.cancel()
 
     def _apply(self) -> None:
         wanted = bool(self._settings.get("watch"))
         if wanted and self._call is None:
-            call = self._call = self._engine.call(WATCH, "watch", {})
+            call = self._call = self._engine.call(
+                WATCH, "watch", {"every": 60.0 * self._settings.get("rescan_minutes")}
+            )
             call.partial.connect(self._heard)
             call.failed.connect(lambda error: self._ended())
             call.cancelled.connect(self._ended)
@@ -64,4 +73,8 @@ class FolderWatch(QObject):
 
     def _ended(self) -> None:
         self._call = None
-        self._again.start()
+        if self._begin_anew:
+            self._begin_anew = False
+            self._apply()
+        else:
+            self._again.start()

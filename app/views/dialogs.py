@@ -12,7 +12,7 @@ from app.actions import ACTIONS
 from app.i18n import tr
 from app.settings import SETTINGS, Setting, Settings
 from app.widgets.buttons import Button
-from app.widgets.card import Rule, row
+from app.widgets.card import Rule, Scroller, row
 from app.widgets.labels import Label
 from core import __version__
 
@@ -34,6 +34,7 @@ class Sheet(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(460)
+        self._scroller: Scroller | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 16)
         column.setSpacing(12)
@@ -48,10 +49,27 @@ class Sheet(QDialog):
         column.addLayout(self.buttons)
         self.close_button.setFocus()
 
+    def scrolling(self) -> QVBoxLayout:
+        """Make the body scroll where the screen is too small for it; add to what is returned instead of `body`."""
+        self._scroller = Scroller(spacing=10)
+        self.body.addWidget(self._scroller)
+        self._scroller.body.setContentsMargins(2, 2, 10, 2)  # room for focus rings and the scroll bar
+        return self._scroller.body
+
     def showEvent(self, event: QShowEvent) -> None:
-        """As high as its wrapped words need: a first size never goes beyond two thirds of a small screen."""
         super().showEvent(event)
-        wanted = min(self.layout().totalHeightForWidth(self.width()), self.screen().availableGeometry().height())
+        self.grow()
+
+    def grow(self) -> None:
+        """As high as its wrapped words need: a first size never goes beyond two thirds of a small screen."""
+        most = self.screen().availableGeometry().height()
+        if self._scroller is not None:
+            content = self._scroller.widget().layout()
+            content.activate()
+            rest = self.layout().totalHeightForWidth(self.width()) - self._scroller.sizeHint().height()
+            wanted = content.totalHeightForWidth(self._scroller.viewport().width()) + 4
+            self._scroller.setMinimumHeight(max(80, min(wanted, most - rest - 60)))
+        wanted = min(self.layout().totalHeightForWidth(self.width()), most)
         if wanted > self.height():
             self.resize(self.width(), wanted)
 
@@ -59,11 +77,13 @@ class Sheet(QDialog):
 def settings_sheet(settings: Settings, parent: QWidget) -> Sheet:
     """One editor for each record that has a title; changes take effect at once."""
     sheet = Sheet(tr("Settings"), parent)
+    sheet.setMinimumWidth(520)
+    body = sheet.scrolling()
     for setting in SETTINGS:
         if setting.title:
-            sheet.body.addWidget(_editor(setting, settings))
-            sheet.body.addWidget(Label(tr(setting.help), "small", wrap=True))
-            sheet.body.addWidget(Rule())
+            body.addWidget(_editor(setting, settings))
+            body.addWidget(Label(tr(setting.help), "small", wrap=True))
+            body.addWidget(Rule())
     return sheet
 
 
@@ -93,7 +113,7 @@ def _choice(setting: Setting, settings: Settings) -> QWidget:
 def _number(setting: Setting, settings: Settings) -> QWidget:
     box = QSpinBox()
     box.setRange(setting.low or 0, setting.high or 1_000_000)
-    box.setSingleStep(10)
+    box.setSingleStep(10 if (setting.low or 0) >= 10 else 1)
     box.setValue(settings.get(setting.key))
     box.setKeyboardTracking(False)
     box.valueChanged.connect(lambda value: settings.set(setting.key, value))
@@ -129,9 +149,11 @@ def about_sheet(library: str, parent: QWidget) -> Sheet:
     return sheet
 
 
-def confirm(parent: QWidget, title: str, text: str, action: str, then: Callable[[], object]) -> Sheet:
+def confirm(
+    parent: QWidget, title: str, text: str, action: str, then: Callable[[], object], *, keep: str = ""
+) -> Sheet:
     """Ask before something is taken away; `then` runs on yes. Esc and Return mean no."""
-    sheet = Sheet(title, parent, close=tr("Keep"))
+    sheet = Sheet(title, parent, close=keep or tr("Keep"))
     sheet.body.addWidget(Label(text, wrap=True))
     yes = Button(action, "danger", "trash", sheet.accept)
     yes.clicked.connect(lambda: then())

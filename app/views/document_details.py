@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.i18n import grouped, plural, tr
-from app.models.documents import name
-from app.models.states import KINDS, WORDS
-from app.tasks.remaining import duration
+from app.i18n import plural, tr
+from app.models.documents import kind, name
+from app.models.states import WORDS
+from app.tasks.remaining import duration, size_text
 from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, Rule, Scroller, row
 from app.widgets.labels import Badge, ElidedLabel, Label
-from core.base.types import Document
+from app.widgets.relatives import RelativesList
+from core.base.types import Document, DocumentState
+from core.library import Relatives
 
 _LISTED = 20  # warnings shown one by one
 _LONG_WORD = 24  # characters without a blank that a line may have to be broken in
 
 
 class DocumentDetails(Card):
-    """`view` opens the document in the app, `remove` and `retry` mean this one, `closed` the pane.
+    """`view(Document)` opens a document in the app: this one, a copy or a version. `closed` closes the pane.
+
+    `again`, `unlock`, `opened`, `shown`, `removed` ask for what their names say, with this document.
 
     `tagged(document, tags)` is sent when the person has changed the tags.
     """
 
     view = Signal(object)
-    remove = Signal(object)
-    retry = Signal()
+    again = Signal(object)
+    unlock = Signal(object)
+    opened = Signal(object)
+    shown = Signal(object)
+    removed = Signal(object)
     tagged = Signal(object, object)
     closed = Signal()
 
@@ -58,7 +64,12 @@ class DocumentDetails(Card):
         self.tags.setAccessibleName(tr("Tags, separated by commas"))
         self.tags.editingFinished.connect(self._tag)
         name_of_tags = Label(tr("Tags"), "small")
-        parts = (self._reason, self._advice, self._warnings, name_of_tags, self.tags, Rule(), self._facts, self._path)
+        self.relatives = RelativesList()
+        self.relatives.chosen.connect(self.view)
+        parts = (
+            self._reason, self._advice, self._warnings, self.relatives, name_of_tags, self.tags, Rule(), self._facts,
+            self._path,
+        )  # fmt: skip
         for part in parts:
             self._scroll.body.addWidget(part)
         self._build_buttons()
@@ -68,19 +79,21 @@ class DocumentDetails(Card):
 
     def _build_buttons(self) -> None:
         self.view_button = Button(tr("Read it here"), "primary", "file", self._view)
-        self.retry_button = Button(tr("Try again"), "secondary", "retry", self.retry.emit)
-        self.open_button = Button(tr("Open file"), "secondary", "open", self._open_file)
-        self.folder_button = Button(tr("Show in folder"), "secondary", "folder", self._open_folder)
-        self.remove_button = Button(tr("Remove"), "danger", "trash", self._remove)
+        self.unlock_button = Button(tr("Unlock…"), "primary", "unlock", lambda: self.unlock.emit(self.document))
+        self.retry_button = Button(tr("Try again"), "secondary", "retry", lambda: self.again.emit(self.document))
+        self.open_button = Button(tr("Open file"), "secondary", "open", lambda: self.opened.emit(self.document))
+        self.folder_button = Button(tr("Show in folder"), "secondary", "folder", lambda: self.shown.emit(self.document))
+        self.remove_button = Button(tr("Remove"), "danger", "trash", lambda: self.removed.emit(self.document))
         body = self._scroll.body
         body.addSpacing(6)
-        body.addLayout(row(self.view_button, self.retry_button, None))
+        body.addLayout(row(self.view_button, self.unlock_button, self.retry_button, None))
         body.addLayout(row(self.open_button, None))
         body.addLayout(row(self.folder_button, None))
         body.addLayout(row(self.remove_button, None))
 
-    def show_document(self, document: Document) -> None:
+    def show_document(self, document: Document, relatives: Relatives) -> None:
         self.document = document
+        self.relatives.show_relatives(document, relatives)
         words = WORDS[document.state]
         self._title.set_whole(document.title or name(document))
         self._badge.set_state(tr(words.title), words.tone)
@@ -91,8 +104,10 @@ class DocumentDetails(Card):
         self.tags.setText(", ".join(document.tags))
         self._path.setText(_breakable(document.path))
         self._path.setToolTip(document.path)
+        locked = document.state is DocumentState.LOCKED
         self.view_button.setVisible(document.state.has_text)
-        self.retry_button.setVisible(not document.state.has_text)
+        self.unlock_button.setVisible(locked)
+        self.retry_button.setVisible(not document.state.has_text and not locked)
 
     def _tag(self) -> None:
         tags = tuple(sorted({tag.strip() for tag in self.tags.text().split(",")} - {""}))
@@ -102,17 +117,6 @@ class DocumentDetails(Card):
 
     def _view(self) -> None:
         self.view.emit(self.document)
-
-    def _remove(self) -> None:
-        self.remove.emit(self.document)
-
-    def _open_file(self) -> None:
-        if self.document is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(self.document.path))
-
-    def _open_folder(self) -> None:
-        if self.document is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(self.document.path).parent)))
 
 
 def _say(label: Label, text: str) -> None:
@@ -129,17 +133,14 @@ def _warnings(document: Document) -> str:
 
 
 def _facts(document: Document) -> str:
-    size = document.size
     parts = [
         tr("Name: {name}", name=_breakable(name(document))),
-        tr("Kind: {kind}", kind=tr(KINDS.get(document.media_type, document.media_type))) if document.media_type else "",
+        tr("Kind: {kind}", kind=kind(document)) if document.media_type else "",
         tr("Language: {language}", language=document.language) if document.language else "",
-        plural(document.pages, "{n} page", "{n} pages") if document.pages else "",
+        _pages(document),
         plural(document.characters, "{n} character", "{n} characters") if document.characters else "",
         plural(document.passages, "{n} passage", "{n} passages") if document.passages else "",
-        tr("Size: {size}", size=f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{grouped(max(1, round(size / 1e3)))} kB")
-        if size
-        else "",
+        tr("Size: {size}", size=size_text(document.size)) if document.size else "",
         tr("Author: {author}", author=document.author) if document.author else "",
         tr("Changed: {date}", date=document.modified[:10]) if document.modified else "",
         tr("Reader: {reader}, {time}", reader=document.reader, time=duration(document.seconds))
@@ -147,6 +148,31 @@ def _facts(document: Document) -> str:
         else "",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _pages(document: Document) -> str:
+    """How many pages there are, and which of them were read from their picture."""
+    if not document.pages:
+        return ""
+    words = plural(document.pages, "{n} page", "{n} pages")
+    if not document.ocr_pages:
+        return words
+    if len(document.ocr_pages) >= document.pages:
+        return plural(document.pages, "{n} page, read from its picture", "{n} pages, all read from their pictures")
+    which = plural(len(document.ocr_pages), "page {pages} from its picture", "pages {pages} from their pictures",
+                   pages=ranges(document.ocr_pages))  # fmt: skip
+    return f"{words}, {which}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """1, 2, 3, 7 -> "1–3, 7"."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs)
 
 
 def _breakable(path: str) -> str:

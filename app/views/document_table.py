@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QRectF, QSize, Qt, Signal
@@ -17,13 +18,32 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n import tr
-from app.models.documents import LANGUAGE, NAME, PAGES, PASSAGES, REASON, STATE, DocumentModel, ToneRole
+from app.models.documents import (
+    KIND,
+    LANGUAGE,
+    NAME,
+    OCR,
+    PAGES,
+    PASSAGES,
+    READER,
+    REASON,
+    SECONDS,
+    STATE,
+    TITLES,
+    DocumentModel,
+    ToneRole,
+)
 from app.theme import Theme, colours
 from core.base.types import Document
 
-_WIDTHS = {NAME: 300, STATE: 128, PAGES: 72, PASSAGES: 92, LANGUAGE: 92}
-# columns that are left out (the details pane has them) where the table is narrower than this
-_SHOWN_FROM = {REASON: 620, PAGES: 760, LANGUAGE: 760, PASSAGES: 420}
+_WIDTHS = {
+    NAME: 300, STATE: 128, REASON: 190, KIND: 110, PAGES: 72, OCR: 100, PASSAGES: 92, LANGUAGE: 92, READER: 110,
+    SECONDS: 84,
+}  # fmt: skip
+_LEAST_NAME = 220
+# what is shown where there is room for it, the most wanted first; the details pane has everything
+DEFAULT = (STATE, PASSAGES, REASON, PAGES, KIND)
+CHOICES = tuple(column for column in range(len(TITLES)) if column not in (NAME, STATE))
 _SOFT = {"neutral": ("neutral_soft", "text"), "accent": ("accent_soft", "accent_text")}
 
 
@@ -79,11 +99,16 @@ class DocumentTable(QTableView):
     opened = Signal(object)
     remove_asked = Signal()
     menu_asked = Signal(object)
+    columns_asked = Signal(object)
 
-    def __init__(self, model: DocumentModel, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: DocumentModel, theme: Theme, parent: QWidget | None = None, *, columns: Sequence[int] = ()
+    ) -> None:
+        """`columns` are those the person chose; the usual ones for none."""
         super().__init__(parent)
         self.setModel(model)
         self._documents = model
+        self._wanted = _by_want(columns)
         self.setAccessibleName(tr("Documents"))
         self.setItemDelegateForColumn(STATE, BadgeDelegate(theme, self))
         self.setItemDelegateForColumn(REASON, ReasonDelegate(self))
@@ -109,6 +134,8 @@ class DocumentTable(QTableView):
         header.setMinimumSectionSize(56)
         for column, width in _WIDTHS.items():
             self.setColumnWidth(column, width)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(lambda at: self.columns_asked.emit(header.mapToGlobal(at)))
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(REASON, QHeaderView.ResizeMode.Stretch)
         header.setSortIndicator(NAME, Qt.SortOrder.AscendingOrder)
@@ -120,6 +147,14 @@ class DocumentTable(QTableView):
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
         if self._documents.sortable(column):
             self._documents.sort(column, order)
+
+    def columns(self) -> list[int]:
+        """The columns that are shown where there is room."""
+        return sorted(self._wanted)
+
+    def show_columns(self, columns: Sequence[int]) -> None:
+        self._wanted = _by_want(columns)
+        self._fit()
 
     def current(self) -> Document | None:
         rows = self.selectionModel().selectedRows()
@@ -140,10 +175,16 @@ class DocumentTable(QTableView):
         """Rows and columns as large as the text size in force needs."""
         height = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(height + 19)
-        for column in (STATE, PAGES, PASSAGES, LANGUAGE):
-            self.setColumnWidth(column, round(_WIDTHS[column] * max(height / 19, 1)))
-        for column, least in _SHOWN_FROM.items():
-            self.setColumnHidden(column, self.viewport().width() < least * max(height / 19, 1))
+        scale = max(height / 19, 1)
+        room = self.viewport().width() / scale - _LEAST_NAME
+        for column in self._wanted:
+            room -= _WIDTHS[column]
+            self.setColumnHidden(column, room < 0)
+        for column in range(1, len(TITLES)):
+            if column not in self._wanted:
+                self.setColumnHidden(column, True)
+            elif column != REASON:
+                self.setColumnWidth(column, round(_WIDTHS[column] * scale))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -161,3 +202,10 @@ class DocumentTable(QTableView):
         document = self._documents.document(index.row()) if index.isValid() else None
         if document is not None:
             self.opened.emit(document)
+
+
+def _by_want(columns: Sequence[int]) -> tuple[int, ...]:
+    """The columns as they get room: the state first, then what the person added to the usual ones, then those."""
+    chosen = [column for column in columns if column in CHOICES] or list(DEFAULT)
+    added = [column for column in chosen if column not in DEFAULT]
+    return (STATE, *added, *(column for column in DEFAULT if column in chosen and column != STATE))

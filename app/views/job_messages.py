@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -9,8 +12,9 @@ from PySide6.QtCore import QObject
 from app.errors import Message, Notifications
 from app.i18n import plural, tr
 from app.tasks.jobs import Jobs, Task
-from app.tasks.remaining import duration
-from core.base.types import IngestReport
+from app.tasks.remaining import duration, size_text
+from core.base.files import path_shown
+from core.base.types import DocumentState, IngestReport
 
 
 class JobMessages(QObject):
@@ -20,38 +24,30 @@ class JobMessages(QObject):
         super().__init__(parent)
         self._jobs, self._notifications = jobs, notifications
         self._gone: list[str] = []  # paths removed one after the other, told of and undone together
-        self._documents = 0
+        self._receipts: list[dict[str, Any]] = []
         jobs.done.connect(self._done)
         jobs.failed.connect(self._failed)
         jobs.cancelled.connect(self._cancelled)
 
     def _done(self, task: Task, result: Any) -> None:
         if isinstance(result, IngestReport):
-            if task.quiet and not result.failed:
-                return
-            self._notifications.message(ingest_message(result, self._jobs.elapsed))
+            if task.args.get("passwords"):
+                self._notifications.message(unlock_message(result, list(task.args["passwords"])))
+            elif result.failed or not task.quiet:
+                self._notifications.message(ingest_message(result, self._jobs.elapsed))
         elif task.op == "remove":
             self._gone.append(task.args["path"])
-            self._documents += int(result.get("documents", 0))
+            self._receipts.append(result)
             if not self._jobs.removing:
                 self._removed()
+        elif task.op == "purge":
+            self._notifications.message(purge_message(result))
 
     def _removed(self) -> None:
-        paths, number = self._gone, self._documents
-        self._gone, self._documents = [], 0
-        self._notifications.message(
-            Message(
-                plural(number, "{n} document was removed.", "{n} documents were removed."),
-                plural(
-                    number,
-                    "It is no longer found or cited. The file on disk is untouched.",
-                    "They are no longer found or cited. The files on disk are untouched.",
-                ),
-                tone="success",
-                action=tr("Undo"),
-                on_action=lambda: self._jobs.ingest(paths),
-            )
-        )
+        paths, receipts = self._gone, self._receipts
+        self._gone, self._receipts = [], []
+        told = removal_message(receipts)
+        self._notifications.message(replace(told, action=tr("Undo"), on_action=lambda: self._jobs.ingest(paths)))
 
     def _failed(self, _task: Task, error: Any) -> None:
         self._notifications.error(error)
@@ -65,6 +61,64 @@ class JobMessages(QObject):
             kept = tr("Stopped. What was read until now is kept.")
             go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))
             self._notifications.message(go_on)
+
+
+def removal_message(receipts: Sequence[dict[str, Any]]) -> Message:
+    """The receipts of removals as one: what went, and what is counted to be left of it in every place."""
+    number = sum(int(receipt.get("documents", 0)) for receipt in receipts)
+    left: dict[str, int] = {}
+    for receipt in receipts:
+        for channel, count in receipt.get("channels", {}).items():
+            left[channel] = left.get(channel, 0) + count
+    stays = sorted({path for receipt in receipts for path in receipt.get("stays", ())})
+    traces = sum(left.values())
+    advice = (
+        plural(traces, "{n} trace is left", "{n} traces are left") + " " + tr("in search, text, cache and history.")
+    )
+    if stays:
+        advice += " " + tr("The same text stays found in {path}.", path=_name(stays[0]))
+    advice += " " + tr("Files on disk are untouched.")
+    title = plural(number, "{n} document was removed.", "{n} documents were removed.")
+    return Message(title, advice, "\n".join(_receipt_lines(receipts, left)), "warning" if traces else "success")
+
+
+def _receipt_lines(receipts: Sequence[dict[str, Any]], left: dict[str, int]) -> list[str]:
+    """What the person can keep: each removal in a sentence, then what is left by place."""
+    return [
+        *(str(receipt["receipt"]) for receipt in receipts if "receipt" in receipt),
+        *(f"{channel}: {count}" for channel, count in sorted(left.items())),
+    ]
+
+
+def purge_message(result: dict[str, Any]) -> Message:
+    """What wiping did, in one sentence about the room that the library takes."""
+    before, after = int(result["bytes_before"]), int(result["bytes_after"])
+    return Message(
+        tr("What was deleted is wiped."),
+        tr("No byte of it is left in the library. It takes {after} now; it took {before} before.",
+           after=size_text(after), before=size_text(before)),
+        tone="success",
+    )  # fmt: skip
+
+
+def unlock_message(report: IngestReport, paths: Sequence[str]) -> Message:
+    """Whether a password opened the files it was given for."""
+    locked = {failure.path for failure in report.failed if failure.state is DocumentState.LOCKED}
+    still = [path for path in paths if path in locked]
+    if not still:
+        return Message(
+            plural(len(paths), "{name} is open now.", "{n} files are open now.", name=_name(paths[0])),
+            tr("What is in there can be searched."), tone="success",
+        )  # fmt: skip
+    return Message(
+        plural(len(still), "The password does not open {name}.", "The password does not open {n} of the files.",
+               name=_name(still[0])),
+        tr("What it does not open stays locked."), tone="warning",
+    )  # fmt: skip
+
+
+def _name(path: str) -> str:
+    return PurePath(path_shown(path)).name
 
 
 def ingest_message(report: IngestReport, seconds: float) -> Message:

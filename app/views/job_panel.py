@@ -19,12 +19,13 @@ STAGES = {
     "indexing": "Making them searchable",
     "concepts": "Finding the concepts in them",
     "battery": "Waiting for the charger",
+    "purging": "Wiping what was deleted",
 }
 
 
 SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
-    "battery": "Waiting",
+    "battery": "Waiting", "purging": "Wiping",
 }  # fmt: skip
 
 

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.context import Context, Place
+from app.context import Context
 from app.errors import Message
-from app.i18n import grouped, plural, tr
-from app.models.documents import DocumentModel
-from app.models.states import PROBLEMS, READABLE, RETRYABLE, SKIPPED
+from app.i18n import tr
+from app.models.documents import TITLES, DocumentModel
+from app.models.states import PROBLEMS, RETRYABLE
 from app.tasks.pick import pick_files, pick_folder
 from app.views.dialogs import confirm
+from app.views.document_actions import DocumentActions
 from app.views.document_details import DocumentDetails
-from app.views.document_table import DocumentTable
+from app.views.document_table import CHOICES, DocumentTable
+from app.views.folders_sheet import FoldersSheet
 from app.views.job_panel import JobPanel
+from app.views.library_words import WIPING, outermost, summary
+from app.views.picture_offer import PictureOffer
+from app.views.report_export import export_report
 from app.views.welcome import Welcome
 from app.widgets.banner import Banner
-from app.widgets.buttons import Button, Chip, IconButton
+from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, row
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page import Page
 from app.widgets.page_background import Background
 from app.widgets.search_box import SearchBox
+from app.widgets.state_filter import StateFilter
 from core.base.errors import KnownError
 from core.base.types import Document, DocumentState
 
 NARROW = 720  # below this width the details stand below the table
 REFRESH_MS = 800  # while work goes on
-_GROUPS: tuple[tuple[str, str, frozenset[DocumentState]], ...] = (
-    ("all", "All", frozenset()),
-    ("read", "Read", READABLE),
-    ("problems", "With problems", PROBLEMS),
-    ("skipped", "Not read", SKIPPED),
-)
 
 
 class LibraryPage(Page):
@@ -45,7 +43,7 @@ class LibraryPage(Page):
         super().__init__(context, parent)
         self._background = Background(self)
         self.model = DocumentModel(context.library, self)
-        self._states: frozenset[DocumentState] = frozenset()
+        self.do = DocumentActions(context, self)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REFRESH_MS)
@@ -54,6 +52,7 @@ class LibraryPage(Page):
         context.engine.changed.connect(lambda _: self._stale())
         context.jobs.progress.connect(lambda _: self._stale())
         context.jobs.changed.connect(self._jobs_changed)
+        PictureOffer(context, self)
         self.model.reload()
         self.refresh()
         self._offer_to_go_on()
@@ -77,17 +76,19 @@ class LibraryPage(Page):
         column.addWidget(self.stack, 1)
 
     def _header(self) -> QVBoxLayout:
-        self.subtitle = Label("", "muted")
+        self.subtitle = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideRight)
         self.folders = ElidedLabel("", "small")
         self.add_button = Button(tr("Add a folder"), "primary", "folder-add", self.add_folder)
         self.files_button = Button(tr("Add files"), "secondary", "file-add", self.add_files)
         self.rescan_button = IconButton("retry", tr("Look for changes in all folders"), self.rescan, kind="secondary")
+        self.folders_button = Button(tr("Folders"), "secondary", "folder", self.show_folders)
+        self.more_button = IconButton("more", tr("More for this library"), self._more, kind="secondary")
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(Label(tr("Library"), "title"))
         words.addWidget(self.subtitle)
-        line = row(None, self.rescan_button, self.files_button, self.add_button)
-        line.insertLayout(0, words)
+        line = row(self.more_button, self.rescan_button, self.folders_button, self.files_button, self.add_button)
+        line.insertLayout(0, words, 1)
         head = QVBoxLayout()
         head.setSpacing(4)
         head.addLayout(line)
@@ -99,18 +100,17 @@ class LibraryPage(Page):
         self.search.setMinimumWidth(120)
         self.search.setMaximumWidth(260)
         self.search.settled.connect(lambda _: self._filter())
-        self.chips = {key: Chip(tr(title)) for key, title, _ in _GROUPS}
-        for key, _, states in _GROUPS:
-            chip = self.chips[key]
-            chip.setAutoExclusive(True)
-            chip.clicked.connect(lambda _=False, states=states: self._choose(states))
-        self.chips["all"].setChecked(True)
+        self.states = StateFilter()
+        self.states.changed.connect(self._choose)
+        self.chips = self.states.chips
         self.retry_button = Button(tr("Try these again"), "ghost", "retry", self.retry)
-        self.table = DocumentTable(self.model, self.context.theme)
+        self.states.add(self.retry_button)
+        self.table = DocumentTable(self.model, self.context.theme, columns=self.context.settings.get("columns"))
         self.table.chosen.connect(self._chosen)
-        self.table.opened.connect(self._open)
-        self.table.remove_asked.connect(lambda: self.remove(self.table.selected()))
+        self.table.opened.connect(self.do.view)
+        self.table.remove_asked.connect(lambda: self.do.remove(self.table.selected()))
         self.table.menu_asked.connect(self._menu)
+        self.table.columns_asked.connect(lambda at: self._columns_menu(QMenu(self)).popup(at))
         self.nothing = EmptyState("filter", tr("No document matches"), tr("Change the filter to see the others."))
         self.rows = QStackedWidget()
         self.rows.addWidget(self.table)
@@ -131,7 +131,10 @@ class LibraryPage(Page):
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
-        column.addLayout(row(*self.chips.values(), self.retry_button, 8, None, self.search))
+        line = row(self.states, self.search)
+        line.setStretch(0, 1)
+        line.setAlignment(self.search, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(line)
         column.addWidget(self.split, 1)
         return holder
 
@@ -146,9 +149,12 @@ class LibraryPage(Page):
 
     def _details(self) -> DocumentDetails:
         details = DocumentDetails()
-        details.view.connect(self._open)
-        details.remove.connect(lambda document: self.remove([document]))
-        details.retry.connect(self.retry)
+        details.view.connect(self.do.view)
+        details.opened.connect(self.do.open_outside)
+        details.shown.connect(self.do.show_folder)
+        details.unlock.connect(lambda document: self.do.unlock([document]))
+        details.again.connect(lambda document: self.do.again([document]))
+        details.removed.connect(lambda document: self.do.remove([document]))
         details.tagged.connect(self._tag)
         details.closed.connect(self.table.clearSelection)
         details.hide()
@@ -176,20 +182,27 @@ class LibraryPage(Page):
         self.context.jobs.ingest([])
 
     def retry(self) -> None:
-        self.context.jobs.ingest([], retry=True)
+        """Read files with problems again: all of them, or those in the states that are listed."""
+        shown = self.states.states
+        if shown in (frozenset(), PROBLEMS):
+            self.context.jobs.ingest([], retry=True)
+        else:
+            self.context.jobs.again(self.context.library.paths(shown))
 
-    def remove(self, documents: list[Document]) -> None:
-        paths = list(dict.fromkeys(document.path for document in documents))
-        if not paths:
-            return
-        if not self.context.settings.get("confirm_remove"):
-            self.context.jobs.remove(paths)
-            return
-        confirm(
-            self, plural(len(paths), "Remove this file from the library?", "Remove {n} files from the library?"),
-            tr("It can no longer be found or cited. The file on disk stays as it is; adding it again brings it back."),
-            tr("Remove"), lambda: self.context.jobs.remove(paths),
-        )  # fmt: skip
+    def show_folders(self) -> None:
+        FoldersSheet(self.context, self).open()
+
+    def export(self) -> None:
+        export_report(self.context, self._background, self)
+
+    def purge(self) -> None:
+        jobs = self.context.jobs
+        confirm(self, tr("Wipe what was deleted?"), tr(WIPING), tr("Wipe"), jobs.purge, keep=tr("Cancel"))
+
+    def unlock(self) -> None:
+        """Ask for the password of the locked files that are chosen, or of all that are locked."""
+        locked = [d for d in self.table.selected() if d.state is DocumentState.LOCKED]
+        self.do.unlock(locked or self.context.library.documents(states=[DocumentState.LOCKED]))
 
     def focus_search(self) -> None:
         self.search.setFocus()
@@ -226,33 +239,26 @@ class LibraryPage(Page):
 
     def refresh(self) -> None:
         """Read the numbers and the visible rows again."""
-        counts = self.context.library.counts()
-        for key, title, states in _GROUPS:
-            number = sum(n for state, n in counts.items() if not states or state in states)
-            self.chips[key].setText(f"{tr(title)}  {grouped(number)}")
-            self.chips[key].setVisible(key == "all" or number > 0)
-        retryable = sum(n for state, n in counts.items() if state in RETRYABLE)
-        self.retry_button.setVisible(retryable > 0 and self._states == PROBLEMS)
-        total = sum(counts.values())
-        self.subtitle.setText(self._summary(total) if total else tr("Nothing in it yet"))
-        roots = _outermost([root.path for root in self.context.library.roots()])
+        coverage = self.context.library.coverage()
+        self.states.show_counts({DocumentState(state): number for state, number in coverage.states.items()})
+        again = self.states.states & RETRYABLE
+        self.retry_button.setVisible(bool(again) and self.states.number(again) > 0)
+        total = coverage.documents
+        self.subtitle.set_whole(summary(coverage) if total else tr("Nothing in it yet"))
+        roots = outermost([root.path for root in self.context.library.roots()])
         self.folders.set_whole(tr("From: {folders}", folders=", ".join(roots)) if roots else "")
         self.folders.setVisible(bool(roots))
         self.model.refresh()
         self._show_stack(total)
         self._chosen(self.table.current())
 
-    def _summary(self, total: int) -> str:
-        passages = self.context.library.passage_count()
-        return " · ".join(
-            (plural(total, "{n} document", "{n} documents"), plural(passages, "{n} passage", "{n} passages"))
-        )
-
     def _show_stack(self, total: int | None = None) -> None:
         count = self.context.library.count() if total is None else total
         empty = count == 0 and self.context.jobs.running is None
         self.stack.setCurrentIndex(0 if empty else 1)
-        for button in (self.add_button, self.files_button, self.rescan_button):
+        for button in (
+            self.add_button, self.files_button, self.folders_button, self.rescan_button, self.more_button,
+        ):  # fmt: skip
             button.setVisible(not empty)
         waiting = count == 0 and not empty
         if waiting:
@@ -263,37 +269,46 @@ class LibraryPage(Page):
         else:
             self.nothing.set_words(tr("No document matches"), tr("Change the filter to see the others."))
 
-    def _choose(self, states: frozenset[DocumentState]) -> None:
-        self._states = states
+    def _choose(self) -> None:
         self._filter()
         self.refresh()
 
     def _filter(self) -> None:
-        self.model.filter(self._states, self.search.text())
+        self.model.filter(self.states.states, self.search.text())
         self._chosen(self.table.current())
 
     def _chosen(self, document: Document | None) -> None:
         if document is not None:
-            self.details.show_document(document)
+            self.details.show_document(document, self.context.library.relatives(document.id))
         self.details.setVisible(document is not None)
-
-    def _open(self, document: Document) -> None:
-        if document.state.has_text:
-            self.context.navigate("document", Place(document.id))
 
     def _menu(self, at: QPoint) -> None:
         documents = self.table.selected()
-        if not documents:
-            return
+        if documents:
+            self.do.menu(documents).popup(at)
+
+    def _more(self) -> None:
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
-        if len(documents) == 1:
-            menu.addAction(tr("Read it here"), lambda: self._open(documents[0])).setEnabled(documents[0].state.has_text)
-            menu.addAction(tr("Open file"), self.details.open_button.click)
-            menu.addAction(tr("Show in folder"), self.details.folder_button.click)
-            menu.addSeparator()
-        menu.addAction(tr("Remove from library…"), lambda: self.remove(documents))
-        menu.popup(at)
+        self._columns_menu(menu.addMenu(tr("Columns")))
+        menu.addAction(tr("Export as CSV…"), self.export)
+        menu.addSeparator()
+        menu.addAction(tr("Wipe what was deleted…"), self.purge)
+        menu.popup(self.more_button.mapToGlobal(QPoint(0, self.more_button.height() + 4)))
+
+    def _columns_menu(self, menu: QMenu) -> QMenu:
+        shown = self.table.columns()
+        for column in CHOICES:
+            action = menu.addAction(tr(TITLES[column]))
+            action.setCheckable(True)
+            action.setChecked(column in shown)
+            action.triggered.connect(lambda on, column=column: self._column(column, on))
+        return menu
+
+    def _column(self, column: int, on: bool) -> None:
+        kept = [c for c in self.table.columns() if c != column]
+        self.table.show_columns([*kept, column] if on else kept)
+        self.context.settings.remember("columns", self.table.columns())
 
     def _offer_to_go_on(self) -> None:
         job = self.context.library.interrupted_job()
@@ -306,8 +321,3 @@ class LibraryPage(Page):
     def _go_on(self) -> None:
         self.banner.hide()
         self.rescan()
-
-
-def _outermost(paths: list[str]) -> list[str]:
-    """The paths that lie in none of the others."""
-    return [p for p in paths if not any(Path(other) in Path(p).parents for other in paths)]

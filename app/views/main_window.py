@@ -99,6 +99,10 @@ class MainWindow(QMainWindow):
             "add-files": lambda: self._library_page().add_files(),
             "rescan": lambda: self._library_page().rescan(),
             "retry": lambda: self._library_page().retry(),
+            "folders": lambda: self._library_page().show_folders(),
+            "unlock": lambda: self._library_page().unlock(),
+            "export": lambda: self._library_page().export(),
+            "purge": lambda: self._library_page().purge(),
             "pause": self._toggle_pause,
             "settings": self.show_settings,
             "quit": self.close,
@@ -140,7 +144,7 @@ class MainWindow(QMainWindow):
             self._trouble(error)
             return
         engine = Engine(str(self.folder), self._command)
-        jobs = Jobs(engine, engine, battery=lambda: bool(self._settings.get("battery")))
+        jobs = Jobs(engine, engine, options=lambda: {key: self._settings.get(key) for key in ("ocr", "battery")})
         JobMessages(jobs, self._notifications, engine)
         self.context = Context(engine, library, self._settings, self._theme, self.navigate, self._notifications, jobs)
         engine.notice.connect(self._notifications.tell)

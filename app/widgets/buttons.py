@@ -34,6 +34,13 @@ class Button(QPushButton):
         self._icon_name = icon_name
         self._tint()
 
+    def set_kind(self, kind: str) -> None:
+        self._kind = kind
+        self.setProperty("kind", kind)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._tint()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:

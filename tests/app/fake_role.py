@@ -92,7 +92,7 @@ class FakeRole:
     def report(self, **more: Any) -> Any:
         return {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "failed": [], "seconds": 0.3} | more
 
-    def watch(self, number: int, control: Control) -> Any:
+    def watch(self, number: int, control: Control, every: float) -> Any:
         if "FAKE_CHANGES" in os.environ:
             time.sleep(0.1)
             self.say(number, "partial", {"paths": int(os.environ["FAKE_CHANGES"])})
@@ -105,6 +105,9 @@ class FakeRole:
 
     def remove(self, number: int, control: Control, path: str) -> Any:
         return {"documents": 1, "passages": 3, "path": path}
+
+    def purge(self, number: int, control: Control) -> Any:
+        return {"bytes_before": 5_400_000, "bytes_after": 3_100_000, "segments": 1, "concepts": "kept"}
 
     def flood(self, number: int, control: Control, lines: int = 5000) -> Any:
         for step in range(lines):

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 from app.context import Place
 from app.views.beside import LEAST
 from app.views.dialogs import confirm
-from app.views.library_page import LibraryPage, _outermost
+from app.views.library_page import LibraryPage
+from app.views.library_words import outermost
 from app.views.main_window import MainWindow
 
 full, open_window, settings = test_app_window.full, test_app_window.open_window, test_app_window.settings
@@ -32,7 +33,7 @@ def test_in_a_narrow_window_the_document_takes_the_place_of_the_page(full: MainW
 
 def test_folders_within_others_are_not_named(tmp_path: Path) -> None:
     inner = str(tmp_path / "a" / "b.md")
-    assert _outermost([inner, str(tmp_path / "a"), str(tmp_path / "ab")]) == [str(tmp_path / "a"), str(tmp_path / "ab")]
+    assert outermost([inner, str(tmp_path / "a"), str(tmp_path / "ab")]) == [str(tmp_path / "a"), str(tmp_path / "ab")]
 
 
 def test_a_sheet_is_as_high_as_its_words(full: MainWindow, qtbot: QtBot) -> None:
