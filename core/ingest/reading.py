@@ -150,7 +150,6 @@ class ReadingThread:
             self._put(Ended(0.0, dropped=True))
         around = self._around
 
-
         def told(detail: str) -> None:
             self._put(Step(file, detail))
 
@@ -176,31 +175,10 @@ def read_file(
 ) -> Iterator[Item]:  # fmt: skip
     """Read one file. A single document is handed on only when the file stood still meanwhile. `told` hears of steps."""
     begun = time.monotonic()
-    refused = _refused(file)
-    if refused is not None:
-        yield Started(file, "")
-        yield Read(refused)
-        yield Ended(time.monotonic() - begun)
-        return
     for _ in range(_TRIES):
-        try:
-            file, found = _identified(file, limits, control)
-        except OSError as error:
-            yield Started(file, "")
-            yield Read(_unreadable(error))
-            yield Ended(time.monotonic() - begun)
-            return
-        if found and found == file.known_hash:
-            yield Started(file, found, unchanged=True)
-            yield Ended(time.monotonic() - begun)
-            return
-        if file.strikes >= QUARANTINE_STRIKES and _same_content(file, found):
-            yield Started(file, found)
-            yield Read(ReadDocument("", state=DocumentState.QUARANTINED, reason=QUARANTINE_REASON))
-            yield Ended(time.monotonic() - begun)
-            return
-        if (found, kind_of(file.text)) in twins:
-            yield Started(file, found, twin=True)
+        file, found, known = _without_reading(file, limits, control, twins)
+        if known:
+            yield from known
             yield Ended(time.monotonic() - begun)
             return
         documents: list[ReadDocument] = []
@@ -227,12 +205,26 @@ def read_file(
     yield from _still_changing(file, begun)
 
 
-def _refused(file: FoundFile) -> ReadDocument | None:
-    """A file that must not be opened."""
-    if not file.online_only:
-        return None
-    reason = "Only a placeholder of this file is on this disk; its content is with a cloud service."
-    return ReadDocument("", state=DocumentState.ONLINE_ONLY, reason=reason)
+def _without_reading(
+    file: FoundFile, limits: Limits, control: Control, twins: Collection[tuple[str, str]]
+) -> tuple[FoundFile, str, tuple[Item, ...]]:
+    """The file as it is now, its content's hash, and what can be said of it already; nothing when it is to be read."""
+    if file.online_only:
+        reason = "Only a placeholder of this file is on this disk; its content is with a cloud service."
+        placeholder = ReadDocument("", state=DocumentState.ONLINE_ONLY, reason=reason)
+        return file, "", (Started(file, ""), Read(placeholder))
+    try:
+        file, found = _identified(file, limits, control)
+    except OSError as error:
+        return file, "", (Started(file, ""), Read(_unreadable(error)))
+    if found and found == file.known_hash:
+        return file, found, (Started(file, found, unchanged=True),)
+    if file.strikes >= QUARANTINE_STRIKES and _same_content(file, found):
+        left_alone = ReadDocument("", state=DocumentState.QUARANTINED, reason=QUARANTINE_REASON)
+        return file, found, (Started(file, found), Read(left_alone))
+    if (found, kind_of(file.text)) in twins:
+        return file, found, (Started(file, found, twin=True),)
+    return file, found, ()
 
 
 def _identified(file: FoundFile, limits: Limits, control: Control) -> tuple[FoundFile, str]:
