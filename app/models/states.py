@@ -19,6 +19,9 @@ class StateWords:
 WORDS: dict[S, StateWords] = {
     S.WAITING: StateWords("Waiting", "neutral", "It will be read when its turn comes."),
     S.READ: StateWords("Read", "success"),
+    S.UNFINISHED: StateWords(
+        "Being read", "neutral", "What was read so far is found; the other pages follow by themselves."
+    ),
     S.TRUNCATED: StateWords("Partly read", "warning", "The rest of the file is not searched."),
     S.EMPTY: StateWords("Empty", "neutral", "There is no text to search in it."),
     S.SCANNED: StateWords("Scanned", "warning", "Its pages are pictures. Switch on text recognition, then try again."),
@@ -99,7 +102,7 @@ KINDS = {
     "image/jp2": "Picture",
 }
 
-READABLE = frozenset({S.READ, S.TRUNCATED})
-PROBLEMS = frozenset(S) - {S.READ, S.WAITING, S.UNSUPPORTED, S.EMPTY, S.ONLINE_ONLY}
+READABLE = frozenset({S.READ, S.TRUNCATED, S.UNFINISHED})
+PROBLEMS = frozenset(S) - {S.READ, S.WAITING, S.UNFINISHED, S.UNSUPPORTED, S.EMPTY, S.ONLINE_ONLY}
 SKIPPED = frozenset({S.UNSUPPORTED, S.EMPTY, S.ONLINE_ONLY})
 RETRYABLE = PROBLEMS - {S.TRUNCATED, S.TOO_LARGE}

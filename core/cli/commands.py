@@ -114,13 +114,16 @@ def text(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="A line of standard input is the file's password.")
     ] = False,
+    patient: Annotated[
+        bool, typer.Option("--patient", help="Read every page that needs it from its picture, however long it takes.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Read one file and print its text; no library is needed."""
     from core.cli.reading import read_one
     from core.cli.unlocking import read_password
 
-    found = read_one(path, read_password() if password_stdin else "")
+    found = read_one(path, read_password() if password_stdin else "", patient=patient)
     if json:
         print_json(found)
         return

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import stat
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +19,10 @@ from core.ingest.sandbox import Sandbox
 from core.ingest.scan import FoundFile
 
 
-def read_one(path: Path, password: str = "") -> dict[str, Any]:
+def read_one(path: Path, password: str = "", *, patient: bool = False) -> dict[str, Any]:
     """Text, pages, title, reader, warnings, state and reason of the file at `path`, opened with `password` if need be.
 
-    The documents of a collection are joined by blank lines.
+    The documents of a collection are joined by blank lines. Long scans are read to their end only when `patient`.
 
     Raises:
         PathMissing, NoPermission
@@ -32,13 +35,15 @@ def read_one(path: Path, password: str = "") -> dict[str, Any]:
         raise PathMissing(f"{path_text(path)} is not a file.", "Check the path.")
     file = FoundFile(path.resolve(), path_text(path.resolve()), 0, status.st_size, status.st_mtime_ns)
     limits = Limits(password=password)
+    if patient:
+        limits = replace(limits, ocr_seconds=math.inf, ocr_pages=sys.maxsize)
     with Sandbox(limits) as sandbox:
         found = [item.document for item in read_file(file, sandbox, limits, Control()) if isinstance(item, Read)]
     first = found[0] if found else ReadDocument("")
     return {
         "text": "\n\n".join(d.text for d in found), "pages": _pages(first), "title": first.title,
         "reader": first.reader, "warnings": [w for d in found for w in d.warnings], "state": first.state,
-        "reason": first.reason, "media_type": first.media_type, "language": first.language, "documents": len(found),
+        "reason": first.reason, "ocr_pages": list(first.ocr_pages), "media_type": first.media_type, "language": first.language, "documents": len(found),
     }  # fmt: skip
 
 

@@ -43,6 +43,7 @@ class Limits:
     nesting: int = 5  # files within files within files
     ocr: bool = True  # read text in pictures
     ocr_pages: int = 500  # pages of one file that are read from their picture
+    ocr_seconds: float = 25.0  # spent on reading a file's pictures before its other pages are left for later
     password: str = field(default="", repr=False)  # in no log and no message
     spool: str = ""  # folder for unpacked files; the system's temporary folder when empty
     cache: str = ""  # folder in which what was read from this file's pictures is kept; nothing is kept when empty

@@ -7,6 +7,7 @@ column from the right.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -47,9 +48,13 @@ class OcrLine:
 
 
 class Reader:
-    """Reads pictures one after the other. The engine is loaded for the first that is not known yet."""
+    """Reads pictures one after the other. The engine is loaded for the first that is not known yet.
+
+    `seconds` were spent on pictures that were not known.
+    """
 
     def __init__(self, limits: Limits) -> None:
+        self.seconds = 0.0
         self._cache = ocr_cache.Cache(limits.cache, version()) if limits.cache else None
 
     def read(self, pixels: np.ndarray, tick: Tick) -> list[OcrLine]:
@@ -57,7 +62,9 @@ class Reader:
         known = self._cache.get(pixels) if self._cache else None
         if known is not None:
             return [OcrLine(*line) for line in known]
+        begun = time.monotonic()
         lines = self._read(pixels, tick)
+        self.seconds += time.monotonic() - begun
         if self._cache:
             self._cache.put(pixels, [_plain(line) for line in lines])
         return lines

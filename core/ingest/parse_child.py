@@ -16,6 +16,7 @@ import time
 from typing import IO
 
 from core.base.events import Throttle
+from core.base.types import DocumentState
 from core.base.wire import from_plain, to_plain
 from core.ingest import ocr_cache
 from core.ingest.budget import Resume, shared
@@ -64,16 +65,17 @@ def _answer(request: Request, replies: IO[bytes], guard: _Guard) -> None:
     guard.begin(limits)
     tick = _Signs(request.id, replies, guard)
     begun = time.time()
-    count = 0
+    count, whole = 0, True
     try:
         for document in registry.read(request.args["path"], request.args.get("media_type", ""), inside, tick):
             guard.renew()
             _send(replies, Reply(request.id, "partial", to_plain(document)))
             count += 1
+            whole = whole and document.state is not DocumentState.UNFINISHED
     except MemoryError:
         _send(replies, Reply(request.id, "error", {"code": MEMORY, "message": "not enough memory", "advice": ""}))
         return
-    if limits.cache:
+    if limits.cache and whole:
         ocr_cache.sweep(limits.cache, begun)
     _send(replies, Reply(request.id, "result", {"documents": count, "peak_bytes": peak_bytes()}))
 

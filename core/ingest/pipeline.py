@@ -16,7 +16,7 @@ from sqlite_utils import Database
 
 from core.base.errors import Cancelled
 from core.base.events import Control, Listener, Progress, Throttle
-from core.base.files import path_text
+from core.base.files import path_text, text_path
 from core.base.types import DocumentState, FileFailure, Generation, IngestReport, ReadDocument
 from core.encode.encoder import Encoder
 from core.ingest import families, order, reading, removal
@@ -35,6 +35,7 @@ from core.store import copies, documents, living, passages
 from core.store.database import transaction
 
 _POLL_SECONDS = 0.2
+_PATIENT_SECONDS = 300.0  # spent on the pictures of one file before what was read of them is stored
 _BACKLOG = 512  # stored passages that may wait for the encoder while reading goes on
 
 
@@ -116,8 +117,9 @@ class Ingest:
             files = order.in_order(
                 caught.found.read, self._added, caught.found.sizes, settle=reading.SETTLE_SECONDS, suspect=left.path
             )
-            self._read(files, marker)
+            self._read(files, marker, self._limits)
             self._encode_rest()
+            self._read_on(marker)
             families.update(self._db, self._control)
         finally:
             marker.close()
@@ -146,14 +148,29 @@ class Ingest:
     def indexer(self) -> Indexer:
         return self._indexer
 
-    def _read(self, files: Sequence[FoundFile], marker: Marker) -> None:
+    def _read_on(self, marker: Marker) -> None:
+        """Pages that were left for later are read from their pictures, now that all the rest can be searched."""
+        told: dict[int, str] = {}
+        stuck: set[int] = set()
+        while not self._control.giving_way and (left := living.unfinished(self._db, stuck)) is not None:
+            file, reason = left
+            if told.get(file.id) == reason:  # the last reading brought it no further
+                stuck.add(file.id)
+                continue
+            told[file.id] = reason
+            path = text_path(file.path)
+            found = FoundFile(path, file.path, file.root_id, file.size, file.mtime_ns, file_id=file.id, stored=True)
+            self._read([found], marker, replace(self._limits, ocr_seconds=_PATIENT_SECONDS))
+            self._encode_rest()
+
+    def _read(self, files: Sequence[FoundFile], marker: Marker, limits: Limits) -> None:
         """Store what the reading thread hands on, and encode whenever it has nothing ready."""
-        self._files = len(files)
+        self._files, self._files_done = len(files), 0
         self._pace = Pace(sum(cost_of(file.size) for file in files))
         current: _File | None = None
         again = {file.file_id for file in files if file.file_id is not None}  # may be something else by then
         twins = copies.twins(self._db, again)
-        around = Surroundings(self._limits, marker, self._removed.wanted, twins, self._passwords)
+        around = Surroundings(limits, marker, self._removed.wanted, twins, self._passwords)
         with ReadingThread(files, around, self._control) as thread:
             while not thread.done:
                 self._guard()
@@ -223,7 +240,7 @@ class Ingest:
             return
         current.keep.add(stored.document_id)
         current.readable = current.readable or document.state.has_text
-        if not current.readable or document.state is DocumentState.TRUNCATED:
+        if not current.readable or document.state in (DocumentState.TRUNCATED, DocumentState.UNFINISHED):
             current.state, current.reason = document.state, document.reason
         if stored.fresh:
             ahead = order.is_first(current.started.file, self._added)

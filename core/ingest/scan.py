@@ -24,7 +24,12 @@ from core.store.documents import FileRow, Root, is_under
 LIBRARY_FILE = "library.db"
 LIBRARY_NAMES = frozenset({"library.lock", "generations", "models", "spool", "cache", "reading.json"})
 # states that may have another cause than the file's content: looked at again in every scan
-ALWAYS_AGAIN = frozenset({DocumentState.DENIED, DocumentState.MISSING, DocumentState.CHANGING, DocumentState.WAITING})
+ALWAYS_AGAIN = frozenset(
+    {
+        DocumentState.DENIED, DocumentState.MISSING, DocumentState.CHANGING, DocumentState.WAITING,
+        DocumentState.UNFINISHED,
+    }
+)  # fmt: skip
 # states that may be chance: tried again in later scans, until there are too many strikes
 TRY_AGAIN = frozenset({DocumentState.CRASHED, DocumentState.TIMED_OUT})
 _IGNORE_BYTES = 1 << 20

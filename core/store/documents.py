@@ -332,7 +332,7 @@ def set_tags(db: Database, document_id: int, tags: Iterable[str]) -> None:
 
 def facets(db: Database) -> dict[str, list[tuple[str, int]]]:
     """Values to filter by, each with its number of documents, the most frequent first."""
-    readable = f"state IN ('{DocumentState.READ}', '{DocumentState.TRUNCATED}')"
+    readable = f"state IN ('{DocumentState.READ}', '{DocumentState.TRUNCATED}', '{DocumentState.UNFINISHED}')"
 
     def grouped(sql: str) -> list[tuple[str, int]]:
         return [(str(v), int(n)) for v, n in db.execute(sql).fetchall() if v]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
 from core.base.errors import BadSetting
-from core.base.types import context_title
+from core.base.types import DocumentState, context_title
 from core.store import documents
+from core.store.documents import FileRow
 
 IGNORE_KEY, MOUNTS_KEY = "ignore", "mounts"
 QUARANTINE_STRIKES = 3
@@ -147,3 +148,16 @@ def repost(db: Database, document_id: int) -> None:
         (document_id,),
     )
     db.execute("DELETE FROM passage WHERE document_id = ? AND ordinal < 0", (document_id,))
+
+
+def unfinished(db: Database, but: Collection[int] = ()) -> tuple[FileRow, str] | None:
+    """The smallest file, none of `but`, with pages still to be read from their pictures; and what is told of it."""
+    rows = db.execute(
+        "SELECT id, root_id, path, size, mtime_ns, hash, complete, strikes, reason FROM file "
+        "WHERE state = ? AND complete = 1 ORDER BY size, path",
+        (DocumentState.UNFINISHED.value,),
+    )
+    for r in rows.fetchall():
+        if r[0] not in but:
+            return FileRow(r[0], r[1], r[2], r[3], r[4], r[5], DocumentState.UNFINISHED, bool(r[6]), r[7]), str(r[8])
+    return None

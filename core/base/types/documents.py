@@ -16,6 +16,7 @@ class DocumentState(StrEnum):
     WAITING = "waiting"  # found, not read yet
     READ = "read"  # text and passages are stored
     TRUNCATED = "truncated"  # read up to a limit; the reason says which
+    UNFINISHED = "unfinished"  # what could be read quickly is stored; pages are still to be read from their pictures
     EMPTY = "empty"  # opened well, holds no text at all
     SCANNED = "scanned"  # pages are pictures without a text layer
     LOCKED = "locked"  # needs a password
@@ -32,7 +33,7 @@ class DocumentState(StrEnum):
 
     @property
     def has_text(self) -> bool:
-        return self in (DocumentState.READ, DocumentState.TRUNCATED)
+        return self in (DocumentState.READ, DocumentState.TRUNCATED, DocumentState.UNFINISHED)
 
 
 class BlockKind(StrEnum):
@@ -72,7 +73,7 @@ class ReadDocument:
     A file holds one document, except collections (JSON Lines) and files with files in them (archives, mail with
     attachments): their further documents carry an `external_id`, for a file within a file its path in there.
     `ocr_pages` are the numbers of the pages whose text was read from their picture.
-    `state` is READ, TRUNCATED, EMPTY, SCANNED, LOCKED or BROKEN; `reason` is a sentence for the person.
+    `state` is READ, TRUNCATED, UNFINISHED, EMPTY, SCANNED, LOCKED or BROKEN; `reason` is a sentence for the person.
     """
 
     text: str

@@ -18,7 +18,7 @@ from core.ingest import ocr
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, failure
 from core.ingest.readers.pdf_layout import LIST_MARK
-from core.ingest.readers.picture import NOT_INSTALLED, Pictures, PictureText, sentence
+from core.ingest.readers.picture import NOT_INSTALLED, Pictures, PictureText, sentence, still_to_read
 
 _MOST_PIXELS = 120_000_000  # of one frame; a larger one is refused before it is unpacked
 _LONGEST_SIDE = 4000  # pixels; what is larger is read at about this size
@@ -144,6 +144,8 @@ def _read(image: Image.Image, limits: Limits, tick: Tick) -> ReadDocument:
     if frames > pages:
         said += (f"Only {pages:,} of its {frames:,} frames {'was' if pages == 1 else 'were'} read.",)
     result = builder.build(**about, warnings=said, ocr_pages=tuple(read))
+    if pictures.later and result.state in (DocumentState.READ, DocumentState.EMPTY):
+        return replace(result, state=DocumentState.UNFINISHED, reason=still_to_read(len(pictures.later)))
     if not result.text:
         return _without_text(result, len(broken) == pages)
     if pictures.skipped and result.state is DocumentState.READ:

@@ -19,7 +19,7 @@ from core.ingest.readers.pdf_headings import Candidate, OutlineEntry, levels, wi
 from core.ingest.readers.pdf_layout import LIST_MARK, SEPARATOR, PageLayout
 from core.ingest.readers.pdf_ocr import Layer, PageEyes
 from core.ingest.readers.pdf_pages import Pages
-from core.ingest.readers.picture import PictureText, page_list
+from core.ingest.readers.picture import PictureText, page_list, still_to_read
 
 _OUTLINE_ENTRIES = 5000
 _DATE = re.compile(r"D?:?\s*(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
@@ -82,6 +82,8 @@ def _read(document: pdfium.PdfDocument, path: Path, limits: Limits, tick: Tick, 
         warnings=(*eyes.warnings(), *_warnings(pages, eyes), *notes.warnings),
         ocr_pages=tuple(eyes.read),
     )
+    if eyes.later and result.state in (DocumentState.READ, DocumentState.EMPTY):
+        return replace(result, state=DocumentState.UNFINISHED, reason=still_to_read(len(eyes.later)))
     if not result.text:
         return _without_text(result, pages, eyes)
     if eyes.cut and result.state is DocumentState.READ:

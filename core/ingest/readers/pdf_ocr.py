@@ -182,6 +182,11 @@ class PageEyes:
         return self.limits.ocr and ocr.available()
 
     @property
+    def later(self) -> Sequence[int]:
+        """Pages left for another reading."""
+        return self._pictures.later if self._pictures else ()
+
+    @property
     def skipped(self) -> Sequence[int]:
         """Pages beyond the number that may be read."""
         return self._pictures.skipped if self._pictures else ()

@@ -55,18 +55,27 @@ class PictureText:
 
 
 class Pictures:
-    """Reads the pages of one document, `Limits.ocr_pages` at most; `skipped` are the pages beyond."""
+    """Reads the pages of one document, `Limits.ocr_pages` at most; `skipped` are the pages beyond.
+
+    `later` are the pages left for another reading, once `Limits.ocr_seconds` are spent: what was read until then is
+    kept in the cache, so that the next reading goes on from there.
+    """
 
     def __init__(self, limits: Limits, tick: Tick) -> None:
         self._reader = Reader(limits)
         self._tick = tick
         self._left = limits.ocr_pages
+        self._seconds = limits.ocr_seconds
         self.skipped: list[int] = []
+        self.later: list[int] = []
 
     def read(self, number: int, pages: int, picture: Callable[[], np.ndarray], points: float) -> PictureText | None:
-        """Text of page `number` of `pages`, None beyond the limit; boxes are pixels times `points`."""
+        """Text of page `number` of `pages`, None beyond the limits; boxes are pixels times `points`."""
         if self._left <= 0:
             self.skipped.append(number)
+            return None
+        if self._reader.seconds >= self._seconds:
+            self.later.append(number)
             return None
         self._left -= 1
         lines = self._reader.read(picture(), self._tick)
@@ -103,6 +112,12 @@ def _block(lines: Sequence[OcrLine], usual: float, points: float) -> PictureBloc
         Box(*(round(value * points, 1) for value in (line.left, line.top, line.right, line.bottom))) for line in lines
     )
     return PictureBlock(joined([line.text for line in lines]), boxes, round(size * points, 1), lines[0].in_row)
+
+
+def still_to_read(pages: int) -> str:
+    """The reason of a document that is unfinished."""
+    which = "is still to be read from its picture" if pages == 1 else "are still to be read from their pictures"
+    return f"{pages:,} of its pages {which}."
 
 
 def page_list(numbers: Sequence[int]) -> str:
