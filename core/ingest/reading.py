@@ -176,6 +176,8 @@ def read_file(
     """Read one file. A single document is handed on only when the file stood still meanwhile. `told` hears of steps."""
     begun = time.monotonic()
     for _ in range(_TRIES):
+        if not _settled(file, control):
+            continue
         file, found, known = _without_reading(file, limits, control, twins)
         if known:
             yield from known
@@ -228,8 +230,7 @@ def _without_reading(
 
 
 def _identified(file: FoundFile, limits: Limits, control: Control) -> tuple[FoundFile, str]:
-    """The file as it is once it has settled, and the hash of its content. Raises OSError, Cancelled."""
-    _settle(file, control)
+    """The file as it is now, and the hash of its content. Raises OSError, Cancelled."""
     before = stamp(file.path)
     hashed = file.hash if before == (file.size, file.mtime_ns) else ""
     file = replace(file, size=before[0], mtime_ns=before[1])
@@ -238,13 +239,18 @@ def _identified(file: FoundFile, limits: Limits, control: Control) -> tuple[Foun
     return file, hashed or content_hash(file.path, control)
 
 
-def _settle(file: FoundFile, control: Control) -> None:
-    """Wait until the last change is a while ago: whoever writes the file may not be done."""
-    end = time.monotonic() + SETTLE_SECONDS
-    while time.monotonic() < end:
-        age = time.time() - file.path.stat().st_mtime_ns / 1e9
-        if not 0 <= age < SETTLE_SECONDS:
-            return
+def _settled(file: FoundFile, control: Control) -> bool:
+    """Wait until the last change is a while ago: whoever writes the file may not be done. False when it goes on."""
+    end = time.monotonic() + SETTLE_SECONDS + 0.1
+    while True:
+        try:
+            age = time.time() - file.path.stat().st_mtime_ns / 1e9
+        except OSError:  # reading it will say why
+            return True
+        if file.online_only or not 0 <= age < SETTLE_SECONDS:
+            return True
+        if time.monotonic() > end:
+            return False
         control.check()
         time.sleep(min(0.1, SETTLE_SECONDS - age))
 
