@@ -204,6 +204,7 @@ def test_a_file_that_is_being_copied_is_read_when_it_is_whole(kept, folder, monk
 
 def test_an_edit_at_work_leaves_the_older_text_to_be_found(kept, folder, monkeypatch):
     kept.run(folder)
+    monkeypatch.setattr(reading, "SETTLE_SECONDS", 0.6)
     stop = threading.Event()
 
     def write_on():
