@@ -42,8 +42,9 @@ def read_one(path: Path, password: str = "", *, patient: bool = False) -> dict[s
     first = found[0] if found else ReadDocument("")
     return {
         "text": "\n\n".join(d.text for d in found), "pages": _pages(first), "title": first.title,
-        "reader": first.reader, "warnings": [w for d in found for w in d.warnings], "state": first.state,
-        "reason": first.reason, "ocr_pages": list(first.ocr_pages), "media_type": first.media_type, "language": first.language, "documents": len(found),
+        "reader": first.reader, "ocr_pages": list(first.ocr_pages), "warnings": [w for d in found for w in d.warnings],
+        "state": first.state, "reason": first.reason, "media_type": first.media_type, "language": first.language,
+        "documents": len(found),
     }  # fmt: skip
 
 

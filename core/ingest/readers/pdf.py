@@ -121,6 +121,8 @@ def _read_page(found: PageLayout, index: int, eyes: PageEyes) -> _Page:
     seen = eyes.look(index, layer)
     if seen is not None:
         return _Page(_seen_blocks(seen, index), found.chars.width, found.chars.height)
+    if layer.is_garbage and index + 1 in eyes.later:
+        return _Page((), found.chars.width, found.chars.height)  # better nothing than what no one can read
     texts = [found.text[p.start : p.end] for p in found.paragraphs]
     blocks = tuple(
         _Block(text, p.boxes, Candidate(index, text, p.size, p.is_row, p.first_char in found.chars.bold))
