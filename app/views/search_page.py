@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from app.context import Context, Place
 from app.i18n import tr
 from app.views.ask_question import Question
+from app.views.hit_places import HitPlaces
 from app.views.search_results import SearchResults
 from app.views.why_beside import WhyBeside
 from app.widgets.hit_filters import FilterBar
@@ -98,6 +99,11 @@ class SearchPage(Page):
         self.results.list.opened.connect(self._open)
         self.results.list.why.connect(self._why)
         self.results.list.left.connect(self.focus_search)
+        self.places = HitPlaces(self.context, self)
+        self.places.opened.connect(self._open)
+        self.places.why.connect(self._why)
+        self.results.list.menu_asked.connect(self.places.menu)
+        self.results.list.copies_asked.connect(self.places.copies)
         self.results.list.chosen.connect(self._follow)
         self.results.more.connect(self._more)
         self.results.ask.connect(self._ask)

@@ -64,6 +64,7 @@ class Viewer(QWidget):
         self._place = Place(0)
         self._stored: StoredDocument | None = None
         self._found: Span | None = None
+        self._where = ""
         self._loader = DocumentLoader(context.library.folder, self)
         self._loader.loaded.connect(self._loaded)
         self._loader.checked.connect(self._checked)
@@ -211,7 +212,7 @@ class Viewer(QWidget):
         document = stored.document
         self._title.set_whole(name_of(document))
         inside = f" › {document.external_id}" if document.external_id else ""
-        self._path.set_whole(one_line(document.path + inside))
+        self._where = one_line(document.path + inside)
         self.setAccessibleDescription(name_of(document))
         self._text_is_here = False
         self.tools.show_as_text(False)
@@ -221,6 +222,7 @@ class Viewer(QWidget):
         stored = self._stored
         if stored is None:
             return
+        self._show_named_place(min((s.start for s in self._place.spans), default=None))
         if has_pages(stored.document.media_type) and not self._wants_text():
             first = min((s.start for s in self._place.spans), default=None)
             # a passage may begin on the page before the words that are to be seen
@@ -230,6 +232,11 @@ class Viewer(QWidget):
             self.pdf.open(stored.document.id, page, self._place.spans)
         else:
             self._show_text(self._place.spans)
+
+    def _show_named_place(self, offset: int | None) -> None:
+        """Sheet and cells, slide or line stand with the path, where the document names its places."""
+        named = self._stored.named_place(offset) if self._stored is not None and offset is not None else ""
+        self._path.set_whole(f"{self._where}  ·  {named}" if named else self._where)
 
     def _wants_text(self) -> bool:
         return self._stack.currentWidget() is self.text and self.tools.isVisibleTo(self)
@@ -289,6 +296,8 @@ class Viewer(QWidget):
             self._find_on_pages(words, backwards)
         else:
             self._found = self.text.find_next(words, backwards=backwards)
+            if self._found is not None:
+                self._show_named_place(self._found.start)
         self._find.say("" if self._found else tr("Not found"))
 
     def _find_on_pages(self, words: str, backwards: bool) -> None:

@@ -129,7 +129,7 @@ class WhyPanel(QFrame):
         self._busy.stop()
         self._explanation = explanation
         passage = explanation.passage
-        page = pages_text(passage.first_page, passage.last_page)
+        page = passage.place or pages_text(passage.first_page, passage.last_page)
         self._place.set_whole(f"{name_of(passage)}  ·  {page}" if page else name_of(passage))
         self._reason.setText(explanation.sentence)
         self._reason.setVisible(bool(explanation.sentence))

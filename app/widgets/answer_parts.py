@@ -51,6 +51,7 @@ def sources(answer: Answer) -> dict[int, list[Citation]]:
 def place(citation: Citation) -> str:
     """Document and page in one line; of a document within another file, both."""
     page = tr(", page {n}", n=citation.page) if citation.page is not None else ""
+    page = f", {citation.place}" if citation.place else page
     name = name_of_citation(citation)
     if citation.external_id:
         inside = shown(location(citation.document, citation.external_id))

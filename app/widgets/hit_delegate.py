@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from app.theme import colours
 from app.widgets.hit_channels import channel_name, channel_tone
-from app.widgets.hit_model import HIT, name_of, place_of, snippet_of
+from app.widgets.hit_model import HIT, copies_text, name_of, place_of, snippet_of
 from app.widgets.page_offsets import Utf16
 from app.widgets.why_bar import Segment, draw_bar
 from core.base.types import Hit, ScorePart, Span
@@ -50,6 +50,11 @@ def _cut_start(text: str, spans: list[Span], hidden: int) -> tuple[str, list[Spa
     return "… " + text[start:], [Span(s.start - start + 2, s.end - start + 2) for s in spans]
 
 
+def _area(rect: QRect) -> QRect:
+    """What of a row is written on."""
+    return rect.adjusted(PAD + 4, PAD, -PAD, -PAD)
+
+
 def found_by(parts: tuple[ScorePart, ...]) -> list[str]:
     """The channels that raised the hit, in the order of the bar."""
     return [p.channel for p in parts if p.contribution > 0]
@@ -78,7 +83,7 @@ class HitDelegate(QStyledItemDelegate):
             return
         painter.save()
         self._paint_ground(painter, option)
-        area = option.rect.adjusted(PAD + 4, PAD, -PAD, -PAD)
+        area = _area(option.rect)
         self._paint_head(painter, option, area, hit)
         self._paint_snippet(painter, option, area, hit)
         painter.restore()
@@ -110,13 +115,33 @@ class HitDelegate(QStyledItemDelegate):
         painter.setFont(self._title_font)
         painter.setPen(colours().colour("text"))
         painter.drawText(top, 0, title.elidedText(name_of(hit.passage), Qt.TextElideMode.ElideMiddle, top.width()))
-        below = QRectF(area.left(), top.bottom(), area.width() - side, small.lineSpacing())
+        place, copies = self._second_line(option.font, area, hit)
         painter.setFont(self._small_font)
         painter.setPen(colours().colour("muted"))
-        painter.drawText(below, 0, small.elidedText(place_of(hit.passage), Qt.TextElideMode.ElideRight, below.width()))
+        painter.drawText(place, 0, small.elidedText(place_of(hit.passage), Qt.TextElideMode.ElideRight, place.width()))
+        painter.setPen(colours().colour("accent_text"))
+        painter.drawText(copies, 0, copies_text(hit))
+        painter.setPen(colours().colour("muted"))
+        below = place
         self._paint_channels(painter, small, found, QPointF(area.right() + 1, below.top()))
         bar = QRectF(area.right() - BAR_WIDTH + 1, top.center().y() - BAR_HEIGHT / 2, BAR_WIDTH, BAR_HEIGHT)
         draw_bar(painter, bar, bar_segments(hit.parts), self._whole(hit))
+
+    def _second_line(self, font: QFont, area: QRect, hit: Hit) -> tuple[QRectF, QRectF]:
+        """Where the place stands, and after it what is said of copies (an empty rectangle for none)."""
+        title, small, _ = self._fonts(font)
+        side = max(float(BAR_WIDTH), sum(_word_width(small, channel) for channel in found_by(hit.parts))) + 12
+        room, top, height = area.width() - side, area.top() + title.lineSpacing(), small.lineSpacing()
+        words, told = copies_text(hit), place_of(hit.passage)
+        wanted = small.horizontalAdvance(words) + 2 if words else 0.0
+        gap = 2.0 * GAP if words and told else 0.0
+        width = max(0.0, min(small.horizontalAdvance(told) + 1, room - wanted - gap))
+        place = QRectF(area.left(), top, width if words else room, height)
+        return place, QRectF(area.left() + width + gap, top, min(wanted, room), height)
+
+    def copies_rect(self, option: QStyleOptionViewItem, hit: Hit) -> QRectF:
+        """Where a row says that the hit stands elsewhere too; that can be clicked."""
+        return self._second_line(option.font, _area(option.rect), hit)[1]
 
     def _paint_channels(self, painter: QPainter, small: QFontMetricsF, channels: list[str], corner: QPointF) -> None:
         """The channels' names with their colours, up to the right `corner`."""

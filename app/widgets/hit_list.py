@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
+from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyleOptionViewItem, QWidget
 
+from app.i18n import tr
 from app.widgets.hit_delegate import HitDelegate
 from app.widgets.hit_model import HIT, HitModel
 from core.base.types import Hit
@@ -20,6 +21,8 @@ class HitList(QListView):
     why = Signal(object)  # Hit
     chosen = Signal(object)  # Hit under the cursor, as it moves
     left = Signal()  # back to the search box
+    menu_asked = Signal(object, object)  # Hit and where on the screen
+    copies_asked = Signal(object, object)  # Hit that stands elsewhere too, and where on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,8 +35,10 @@ class HitList(QListView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setAccessibleName("Search results")
+        self.setAccessibleName(tr("Search results"))
         self.doubleClicked.connect(lambda index: self.opened.emit(index.data(HIT)))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -64,6 +69,38 @@ class HitList(QListView):
         super().currentChanged(current, previous)
         if current.isValid():
             self.scrollTo(current)
+
+    def _menu(self, at: QPoint) -> None:
+        """The menu key has no place of its own: the chosen row has."""
+        index = self.indexAt(at)
+        if not index.isValid():
+            index = self.currentIndex()
+            at = self.visualRect(index).center()
+        hit = index.data(HIT)
+        if isinstance(hit, Hit):
+            self.menu_asked.emit(hit, self.viewport().mapToGlobal(at))
+
+    def _copies_at(self, at: QPoint) -> Hit | None:
+        """The hit whose note on copies lies there."""
+        index = self.indexAt(at)
+        hit = index.data(HIT)
+        if not isinstance(hit, Hit) or not hit.copies:
+            return None
+        option = QStyleOptionViewItem()
+        self.initViewItemOption(option)
+        option.rect = self.visualRect(index)
+        return hit if self._delegate.copies_rect(option, hit).contains(QPointF(at)) else None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        over = self._copies_at(event.position().toPoint()) is not None
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        hit = self._copies_at(event.position().toPoint())
+        if hit is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.copies_asked.emit(hit, event.globalPosition().toPoint())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Rows are as tall as their snippets, so that another width means other heights."""

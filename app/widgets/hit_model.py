@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.i18n import tr
+from app.i18n import plural, tr
 from app.widgets.page_offsets import one_line, shown
 from core.base.files import path_shown
 from core.base.types import Citation, Document, Hit, Passage, Span
@@ -43,8 +43,20 @@ def place_of(passage: Passage) -> str:
     """File, page and headings of a passage in one line."""
     known = not passage.title.strip() and not passage.external_id  # the file's name is the title already
     file_name = "" if known else location(passage.path, passage.external_id)
-    parts = [file_name, pages_text(passage.first_page, passage.last_page), " › ".join(passage.heading_path)]
+    page = passage.place or pages_text(passage.first_page, passage.last_page)
+    headings = " › ".join(heading for heading in passage.heading_path if heading not in passage.place)
+    parts = [file_name, page, headings]
     return one_line("  ·  ".join(part for part in parts if part))
+
+
+def copies_text(hit: Hit) -> str:
+    """Where else a hit stands: "newest of 3 versions, +2 copies"; empty for one that stands alone."""
+    versions = {copy.document_id for copy in hit.copies if not copy.exact}
+    exact = len(hit.copies) - len(versions)
+    parts = [tr("newest of {n} versions", n=len(versions) + 1)] if versions else []
+    if exact:
+        parts.append(plural(exact, "+{n} copy", "+{n} copies"))
+    return ", ".join(parts)
 
 
 def snippet_of(hit: Hit, length: int = 300) -> tuple[str, list[Span]]:
@@ -97,5 +109,6 @@ class HitModel(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return shown(hit.passage.path)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{hit.rank}. {name_of(hit.passage)}. {place_of(hit.passage)}. {snippet_of(hit)[0]}"
+            parts = (f"{hit.rank}", name_of(hit.passage), place_of(hit.passage), copies_text(hit), snippet_of(hit)[0])
+            return ". ".join(part for part in parts if part)
         return None

@@ -44,6 +44,12 @@ class StoredDocument:
             found = page.number
         return found
 
+    def named_place(self, offset: int) -> str:
+        """The sheet with its cells, the slide, or the line that holds `offset`; empty where places have no names."""
+        label = next((p.label for p in reversed(self.pages) if p.start <= offset), "")
+        block = next((b for b in reversed(self.blocks) if b.start <= offset), None)
+        return " · ".join(part for part in (label, block.place if block else "") if part)
+
 
 class DocumentLoader(QObject):
     """One document at a time; a newer `load` makes what comes of the older unheard."""

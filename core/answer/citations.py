@@ -105,4 +105,5 @@ class Citer:
             start=passage.start + start,
             end=passage.start + end,
             quote=passage.text[start:end],
+            place=passage.place,
         )

@@ -8,7 +8,10 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place that supports an answer's sentence. `start`/`end` count in the document's text."""
+    """A place that supports an answer's sentence. `start`/`end` count in the document's text.
+
+    `place` is that of its passage, in formats with places of their own.
+    """
 
     marker: int
     passage_id: int
@@ -20,6 +23,7 @@ class Citation:
     start: int
     end: int
     quote: str
+    place: str = ""
 
 
 class Support(StrEnum):
