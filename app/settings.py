@@ -54,7 +54,7 @@ SETTINGS = (
             "That takes a second or two a page."),
     Setting("watch", bool, True, "Watch folders for changes",
             "What is new, changed or deleted in your folders is taken over by itself."),
-    Setting("rescan_minutes", int, 10, "Look at all folders every … minutes",
+    Setting("rescan_minutes", int, 10, "Minutes between looks at all folders",
             "Finds what the system does not tell of, for example on network drives.", low=1, high=1440),
     Setting("battery", bool, False, "Wait for the charger",
             "Reads no documents while the computer runs on its battery."),

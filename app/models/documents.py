@@ -137,6 +137,13 @@ class DocumentModel(QAbstractTableModel):
         page = self._page(number)
         return page[place] if place < len(page) else None
 
+    def documents(self, first: int, last: int) -> list[Document]:
+        """Those of a range of rows, both ends included, read in one go."""
+        return self._library.documents(
+            states=self._states, text=self._text, sort=self._sort, descending=self._descending,
+            offset=first, limit=last - first + 1,
+        )  # fmt: skip
+
     def _page(self, number: int) -> list[Document]:
         page = self._pages.get(number)
         if page is None:
@@ -160,7 +167,7 @@ def name(document: Document) -> str:
 
 def kind(document: Document) -> str:
     """The kind of a document in a word or two."""
-    return tr(KINDS.get(document.media_type, document.media_type)) if document.media_type else ""
+    return tr(KINDS.get(document.media_type, "Other")) if document.media_type else ""
 
 
 def _words(document: Document, column: int) -> str:
@@ -185,6 +192,8 @@ def _words(document: Document, column: int) -> str:
 def _tip(document: Document, column: int) -> str:
     if column == NAME:
         return str(Path(document.path))
+    if column == KIND:
+        return document.media_type
     if column == REASON:
         return "\n".join(part for part in (document.reason, *document.warnings) if part)
     return ""

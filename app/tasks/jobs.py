@@ -97,9 +97,11 @@ class Jobs(QObject):
 
     def remove(self, paths: list[str]) -> None:
         """Take files, or whole folders, out of the library."""
+        if not paths:
+            return
         for path in paths:
             self._forget(path)
-            self._removing.append(Task("remove", {"path": path}))
+        self._removing.append(Task("remove", {"path": paths[0]} if len(paths) == 1 else {"paths": paths}))
         self._next_removal()
         self.changed.emit()
 

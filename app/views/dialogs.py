@@ -43,6 +43,7 @@ class Sheet(QDialog):
         self.body.setSpacing(10)
         column.addLayout(self.body)
         column.addStretch(1)
+        self._column = column
         self.close_button = Button(close or tr("Close"), "primary", "", self.reject)
         self.close_button.setDefault(True)
         self.buttons = row(None, self.close_button)
@@ -54,6 +55,7 @@ class Sheet(QDialog):
         self._scroller = Scroller(spacing=10)
         self.body.addWidget(self._scroller)
         self._scroller.body.setContentsMargins(2, 2, 10, 2)  # room for focus rings and the scroll bar
+        self._column.setStretchFactor(self.body, 100)
         return self._scroller.body
 
     def showEvent(self, event: QShowEvent) -> None:

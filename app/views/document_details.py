@@ -51,6 +51,7 @@ class DocumentDetails(Card):
         self.body.addLayout(head)
         self._badge = Badge()
         self.body.addLayout(row(self._badge, None))
+        self._build_buttons()
         self._scroll = Scroller(spacing=8)
         self.body.addWidget(self._scroll, 1)
         self._reason = Label("", "body", wrap=True)
@@ -72,7 +73,6 @@ class DocumentDetails(Card):
         )  # fmt: skip
         for part in parts:
             self._scroll.body.addWidget(part)
-        self._build_buttons()
         self._scroll.body.addStretch(1)
         for label in (self._reason, self._warnings, self._path):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -81,15 +81,11 @@ class DocumentDetails(Card):
         self.view_button = Button(tr("Read it here"), "primary", "file", self._view)
         self.unlock_button = Button(tr("Unlock…"), "primary", "unlock", lambda: self.unlock.emit(self.document))
         self.retry_button = Button(tr("Try again"), "secondary", "retry", lambda: self.again.emit(self.document))
-        self.open_button = Button(tr("Open file"), "secondary", "open", lambda: self.opened.emit(self.document))
-        self.folder_button = Button(tr("Show in folder"), "secondary", "folder", lambda: self.shown.emit(self.document))
-        self.remove_button = Button(tr("Remove"), "danger", "trash", lambda: self.removed.emit(self.document))
-        body = self._scroll.body
-        body.addSpacing(6)
-        body.addLayout(row(self.view_button, self.unlock_button, self.retry_button, None))
-        body.addLayout(row(self.open_button, None))
-        body.addLayout(row(self.folder_button, None))
-        body.addLayout(row(self.remove_button, None))
+        self.open_button = IconButton("open", tr("Open file"), lambda: self.opened.emit(self.document))
+        self.folder_button = IconButton("folder", tr("Show in folder"), lambda: self.shown.emit(self.document))
+        self.remove_button = IconButton("trash", tr("Remove"), lambda: self.removed.emit(self.document))
+        first = (self.view_button, self.unlock_button, self.retry_button)
+        self.body.addLayout(row(*first, None, self.open_button, self.folder_button, self.remove_button, spacing=2))
 
     def show_document(self, document: Document, relatives: Relatives) -> None:
         self.document = document

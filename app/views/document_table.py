@@ -37,7 +37,7 @@ from app.theme import Theme, colours
 from core.base.types import Document
 
 _WIDTHS = {
-    NAME: 300, STATE: 128, REASON: 190, KIND: 110, PAGES: 72, OCR: 100, PASSAGES: 92, LANGUAGE: 92, READER: 110,
+    NAME: 300, STATE: 134, REASON: 210, KIND: 110, PAGES: 72, OCR: 100, PASSAGES: 92, LANGUAGE: 92, READER: 110,
     SECONDS: 84,
 }  # fmt: skip
 _LEAST_NAME = 220
@@ -137,7 +137,6 @@ class DocumentTable(QTableView):
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(lambda at: self.columns_asked.emit(header.mapToGlobal(at)))
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(REASON, QHeaderView.ResizeMode.Stretch)
         header.setSortIndicator(NAME, Qt.SortOrder.AscendingOrder)
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
@@ -157,14 +156,28 @@ class DocumentTable(QTableView):
         self._fit()
 
     def current(self) -> Document | None:
-        rows = self.selectionModel().selectedRows()
-        return self._documents.document(rows[0].row()) if len(rows) == 1 else None
+        """The chosen document, where it is a single one."""
+        ranges = self._ranges()
+        one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+        return self._documents.document(ranges[0][0]) if one else None
 
-    def selected(self, limit: int = 500) -> list[Document]:
-        """The chosen documents, at most `limit` of them."""
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())[:limit]
-        found = (self._documents.document(row) for row in rows)
-        return [document for document in found if document is not None]
+    def number_selected(self) -> int:
+        return sum(last - first + 1 for first, last in self._ranges())
+
+    def selected(self) -> list[Document]:
+        """The chosen documents."""
+        return [document for first, last in self._ranges() for document in self._documents.documents(first, last)]
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        """The runs of chosen rows. One row may be in several ranges, by its columns."""
+        found = sorted({(part.top(), part.bottom()) for part in self.selectionModel().selection()})
+        runs: list[tuple[int, int]] = []
+        for first, last in found:
+            if runs and first <= runs[-1][1] + 1:
+                runs[-1] = (runs[-1][0], max(last, runs[-1][1]))
+            else:
+                runs.append((first, last))
+        return runs
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -183,7 +196,7 @@ class DocumentTable(QTableView):
         for column in range(1, len(TITLES)):
             if column not in self._wanted:
                 self.setColumnHidden(column, True)
-            elif column != REASON:
+            else:
                 self.setColumnWidth(column, round(_WIDTHS[column] * scale))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

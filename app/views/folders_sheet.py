@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.context import Context
@@ -47,7 +48,7 @@ class FoldersSheet(Sheet):
         self._build_patterns(body)
         body.addStretch(1)
         context.jobs.changed.connect(self.refresh)
-        context.engine.changed.connect(lambda _: self.refresh())
+        context.engine.changed.connect(self.refresh)  # a bound method: it ends with the sheet
         self.refresh()
         self._look()
 
@@ -76,7 +77,7 @@ class FoldersSheet(Sheet):
 
     # what is shown
 
-    def refresh(self) -> None:
+    def refresh(self, _change: object = None) -> None:
         """Read the numbers again; rows are made anew only when something changed, so that the focus stays."""
         library = self._context.library
         roots, left_out = library.root_summaries(), library.excluded()
@@ -95,7 +96,7 @@ class FoldersSheet(Sheet):
         if not left_out:
             nothing = tr("Nothing. What you remove from the library is listed here, and can be taken back.")
             self._left_out.addWidget(Label(nothing, "muted", wrap=True))
-        self.grow()
+        QTimer.singleShot(0, self, self.grow)  # when the new rows have their sizes
 
     def _look(self) -> None:
         """Whether the folders are there; a drive that sleeps may take its time to say so."""

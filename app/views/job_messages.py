@@ -36,7 +36,7 @@ class JobMessages(QObject):
             elif result.failed or not task.quiet:
                 self._notifications.message(ingest_message(result, self._jobs.elapsed))
         elif task.op == "remove":
-            self._gone.append(task.args["path"])
+            self._gone += task.args.get("paths") or [task.args["path"]]
             self._receipts.append(result)
             if not self._jobs.removing:
                 self._removed()

@@ -21,6 +21,7 @@ from app.views.job_panel import JobPanel
 from app.views.library_words import WIPING, outermost, summary
 from app.views.picture_offer import PictureOffer
 from app.views.report_export import export_report
+from app.views.selection_details import SelectionDetails
 from app.views.welcome import Welcome
 from app.widgets.banner import Banner
 from app.widgets.buttons import Button, IconButton
@@ -103,7 +104,7 @@ class LibraryPage(Page):
         self.states = StateFilter()
         self.states.changed.connect(self._choose)
         self.chips = self.states.chips
-        self.retry_button = Button(tr("Try these again"), "ghost", "retry", self.retry)
+        self.retry_button = Button(tr("Try these again"), "chip", "retry", self.retry)
         self.states.add(self.retry_button)
         self.table = DocumentTable(self.model, self.context.theme, columns=self.context.settings.get("columns"))
         self.table.chosen.connect(self._chosen)
@@ -118,12 +119,20 @@ class LibraryPage(Page):
         card = Card(padding=6, spacing=0)
         card.body.addWidget(self.rows)
         self.details = self._details()
+        self.many = self._many()
         self.split = QSplitter()
         self.split.setProperty("kind", "gap")
         self.split.setHandleWidth(12)
         self.split.setChildrenCollapsible(False)
         self.split.addWidget(card)
-        self.split.addWidget(self.details)
+        beside = QWidget()
+        column = QVBoxLayout(beside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.details)
+        column.addWidget(self.many)
+        self.beside = beside
+        beside.hide()
+        self.split.addWidget(beside)
         self.split.setSizes([640, 330])
         self.split.setStretchFactor(0, 1)
         self.model.counted.connect(lambda n: self.rows.setCurrentIndex(0 if n else 1))
@@ -133,6 +142,7 @@ class LibraryPage(Page):
         column.setSpacing(10)
         line = row(self.states, self.search)
         line.setStretch(0, 1)
+        line.setAlignment(self.states, Qt.AlignmentFlag.AlignVCenter)
         line.setAlignment(self.search, Qt.AlignmentFlag.AlignTop)
         column.addLayout(line)
         column.addWidget(self.split, 1)
@@ -159,6 +169,15 @@ class LibraryPage(Page):
         details.closed.connect(self.table.clearSelection)
         details.hide()
         return details
+
+    def _many(self) -> SelectionDetails:
+        many = SelectionDetails()
+        many.again.connect(lambda: self.do.again(self.table.selected()))
+        many.unlock.connect(lambda: self.do.unlock(self.table.selected()))
+        many.removed.connect(lambda: self.do.remove(self.table.selected()))
+        many.closed.connect(self.table.clearSelection)
+        many.hide()
+        return many
 
     def _tag(self, document: Document, tags: tuple[str, ...]) -> None:
         """Beside the event loop: a job may hold the database for a moment."""
@@ -210,10 +229,10 @@ class LibraryPage(Page):
 
     @property
     def has_open(self) -> bool:
-        return self.details.isVisible()
+        return self.beside.isVisible()
 
     def escape(self) -> bool:
-        if self.details.isVisible():
+        if self.beside.isVisible():
             self.table.clearSelection()
             self.table.setFocus()
             return True
@@ -280,7 +299,12 @@ class LibraryPage(Page):
     def _chosen(self, document: Document | None) -> None:
         if document is not None:
             self.details.show_document(document, self.context.library.relatives(document.id))
+        number = self.table.number_selected()
+        if number > 1:
+            self.many.show_number(number, locked=self.states.number(frozenset({DocumentState.LOCKED})) > 0)
         self.details.setVisible(document is not None)
+        self.many.setVisible(number > 1)
+        self.beside.setVisible(document is not None or number > 1)
 
     def _menu(self, at: QPoint) -> None:
         documents = self.table.selected()

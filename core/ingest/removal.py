@@ -19,6 +19,7 @@ from core.base.types import BM25, DENSE
 from core.ingest.reading import cache_of
 from core.store import concepts, copies, database, documents, history, passages
 from core.store.database import transaction
+from core.store.documents import FileRow
 from core.store.history import Replacement
 
 CACHE = "cache"  # folder in the library, with one folder a file
@@ -49,27 +50,38 @@ class Gone:
     vectors_left: int = 0
 
 
-def remove(db: Database, path: Path) -> Receipt:
-    """Remove the file, or all files under the folder, at `path`; it need not exist on disk any more.
+def remove(db: Database, *paths: Path) -> Receipt:
+    """Remove the files, or all files under the folders, at `paths`; they need not exist on disk any more.
 
     What still lies under a root is excluded from later scans until it is added again.
 
     Raises:
         NotFound: nothing in the library lies there.
     """
-    text = path_text(path if path.is_absolute() else path.resolve())
-    rows = [row for row in documents.files(db) if documents.is_under(row.path, text)]
-    known_roots = [root for root in documents.roots(db) if documents.is_under(root.path, text)]
+    texts = [path_text(path if path.is_absolute() else path.resolve()) for path in paths]
+    rows = _files_at(db, texts)
+    known_roots = [root for root in documents.roots(db) if any(documents.is_under(root.path, t) for t in texts)]
     if not rows and not known_roots:
-        raise NotFound(f"{text} is not in this library.", "List what is in it with `documents`.")
+        raise NotFound(f"{', '.join(texts)} is not in this library.", "List what is in it with `documents`.")
     with transaction(db):
         gone = delete_files(db, [row.id for row in rows])
-        documents.remove_roots(db, text)
-        if any(documents.is_under(text, root.path) for root in documents.roots(db)):
-            documents.exclude(db, text)
+        for text in texts:
+            documents.remove_roots(db, text)
+        left = documents.roots(db)
+        for text in texts:
+            if any(documents.is_under(text, root.path) for root in left):
+                documents.exclude(db, text)
         remaining = _remaining(db, gone)
     remaining["cache"] = _clear_caches(database.folder_of(db), [row.path for row in rows])
-    return _receipt(text, gone, remaining)
+    return _receipt(texts[0] if len(texts) == 1 else f"{len(texts)} places", gone, remaining)
+
+
+def _files_at(db: Database, texts: Sequence[str]) -> list[FileRow]:
+    """The files that are one of these paths, or lie in a folder that is."""
+    known = documents.files(db)
+    files = {row.path for row in known}.intersection(texts)
+    folders = [text for text in texts if text not in files]
+    return [row for row in known if row.path in files or any(documents.is_under(row.path, f) for f in folders)]
 
 
 def delete_files(db: Database, file_ids: Sequence[int]) -> Gone:

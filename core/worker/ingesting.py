@@ -217,8 +217,8 @@ def refit(library: Path, control: Control, listener: Listener) -> Generation:
             db.conn.close()
 
 
-def delete(library: Path, path: Path) -> Receipt:
-    """Remove a file or folder from the library, also while a job is at work on it: that follows.
+def delete(library: Path, *paths: Path) -> Receipt:
+    """Remove files or folders from the library, also while a job is at work on it: that follows.
 
     Raises:
         NotALibrary, LibraryLocked, NotFound
@@ -228,7 +228,7 @@ def delete(library: Path, path: Path) -> Receipt:
     try:
         with database.known_errors(library):
             before = passages.last_id(db)
-            receipt = remove(db, path)
+            receipt = remove(db, *paths)
             if passages.last_id(db) != before:
                 _index_inherited(library, db)
             return receipt

@@ -27,11 +27,12 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `{number, pages, width, height, image: base64 PNG, rects: [[left, top, right, bottom], ...]}` in pixels;
   for PDFs and images. `sizes {document_id}` -> `{pages: [[width, height], ...]}` in points, for images in pixels.
 - `job`: `ingest {paths: [...], retry: bool, battery: bool, ocr: bool, passwords: {path: password}, remember: bool,
-  again: [...]}` -> `IngestReport`; an empty `paths` scans all roots again, files in `again` are read once more before all
-  others (of folders, what changed goes first), `battery` pauses while the machine runs on its battery,
+  again: [...]}` -> `IngestReport`; an empty `paths` scans all roots again, files in `again` are read once more before
+  all others (of folders, what changed goes first), `battery` pauses while the machine runs on its battery,
   `passwords` open locked files (which are read again) and are kept in the system's keyring when `remember` is set.
-  `remove {path}` -> `{documents, passages, channels, receipt, stays}`; `purge {}` -> `{bytes_before, bytes_after,
-  segments, concepts, conversations}`; `demo {}` adds the sample library, -> `IngestReport`.
+  `remove {path}`, or `{paths: [...]}`, -> `{documents, passages, channels, receipt, stays}`;
+  `purge {}` -> `{bytes_before, bytes_after, segments, concepts, conversations}`;
+  `demo {}` adds the sample library, -> `IngestReport`.
 - `watch`: `watch {every, settle}` (seconds) -> a partial `{"paths": n}` each time that n files in the library's
   folders changed and have settled, or with n = 0 when it is time to look at them anyway; goes on until cancelled.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`

@@ -103,8 +103,8 @@ class FakeRole:
     def demo(self, number: int, control: Control) -> Any:
         return self.ingest(number, control, ["/x"])
 
-    def remove(self, number: int, control: Control, path: str) -> Any:
-        return {"documents": 1, "passages": 3, "path": path}
+    def remove(self, number: int, control: Control, path: str = "", paths: tuple[str, ...] = ()) -> Any:
+        return {"documents": len(paths) or 1, "passages": 3, "path": path}
 
     def purge(self, number: int, control: Control) -> Any:
         return {"bytes_before": 5_400_000, "bytes_after": 3_100_000, "segments": 1, "concepts": "kept"}

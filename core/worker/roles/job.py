@@ -33,7 +33,8 @@ class JobRole:
             case "demo":
                 paths = [SAMPLE]
             case "remove":
-                return ingesting.delete(self._library, text_path(args["path"]))
+                paths = [text_path(p) for p in args.get("paths") or (args["path"],)]
+                return ingesting.delete(self._library, *paths)
             case "purge":
                 from core.worker.purge import purge
 
