@@ -148,6 +148,7 @@ class ReadingThread:
     def _read(self, file: FoundFile, sandbox: Sandbox) -> None:
         if not self._around.wanted(file):
             self._put(Ended(0.0, dropped=True))
+            return
         around = self._around
 
         def told(detail: str) -> None:

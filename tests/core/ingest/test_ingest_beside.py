@@ -12,8 +12,10 @@ import pytest
 from core.base.errors import DiskFull
 from core.base.events import Control, Progress
 from core.ingest import guards, order
+from core.ingest.limits import Limits
 from core.ingest.pace import Pace, cost_of
 from core.ingest.pipeline import Ingest
+from core.ingest.reading import Ended, Read, ReadingThread, Started, Surroundings
 from core.ingest.scan import FoundFile
 from tests.corpus import make_folder
 from tests.kept import Kept
@@ -76,6 +78,17 @@ def test_a_root_removed_beside_a_run_ends_it_early(kept, folder):
     assert (report.documents, report.passages) == (0, 0)
     assert kept.passage_ids() == set()
     assert kept.rows("SELECT count(*) FROM file") == [(0,)]
+
+
+def test_what_was_removed_is_not_even_opened(folder):
+    paths = sorted(folder.rglob("*.txt"))
+    files = [FoundFile(path, str(path), 1, 10, 10) for path in paths]
+    items = []
+    with ReadingThread(files, Surroundings(Limits(), wanted=lambda file: file.path == paths[0]), Control()) as thread:
+        while not thread.done:
+            items.append(thread.poll(0.2))
+    assert [type(item) for item in items if item is not None] == [Started, Read, *[Ended] * len(paths)]
+    assert [item.dropped for item in items if isinstance(item, Ended)] == [False, *[True] * (len(paths) - 1)]
 
 
 def test_a_run_that_gives_way_goes_on_later_with_what_is_new_first(kept, folder, tmp_path):
