@@ -67,7 +67,10 @@ def _sign(db: Database, ids: Sequence[int]) -> None:
     """Give the documents signatures, marked loose until they are grouped: this may be the last thing done."""
     with transaction(db):
         for document_id in ids:
-            minima = signature(documents.plain_text(db, document_id) or "")
+            text = documents.plain_text(db, document_id)
+            if text is None:  # removed beside the run
+                continue
+            minima = signature(text)
             if minima is None:
                 families.put(db, document_id, b"", ())
             else:

@@ -30,6 +30,8 @@ def hand_over(db: Database, old: int, heir: int) -> None:
     for table in ("signature", "band"):
         db.execute(f"DELETE FROM {table} WHERE document_id = ?", (heir,))
         db.execute(f"UPDATE {table} SET document_id = ? WHERE document_id = ?", (heir, old))
+    # `old` may be loosened by itself, not grouped yet: then the heir is to be grouped
+    db.execute("UPDATE document SET family = (SELECT family FROM document WHERE id = ?) WHERE id = ?", (old, heir))
 
 
 def loosen(db: Database, document_id: int) -> None:

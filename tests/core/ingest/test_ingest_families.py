@@ -127,6 +127,37 @@ def test_a_comparison_cut_off_in_between_is_made_up_for(kept, tmp_path, monkeypa
     assert family_names(kept) == [["a.txt", "b.txt"]]
 
 
+def test_an_heir_is_compared_when_its_owner_went_before_it_was(kept, tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    write(docs, "b.txt", [*text("law"), "Signed."])
+    kept.run(docs)
+    write(docs, "a.txt", text("law"))
+    write(docs, "c.txt", text("law"))
+    with monkeypatch.context() as patch:
+        patch.setattr(families, "_group", lambda db, touched: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            kept.run()
+    (docs / "a.txt").unlink()
+    kept.run()
+    assert family_names(kept) == [["b.txt", "c.txt"]]
+
+
+def test_a_document_removed_while_others_are_compared(kept, tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    for name in ("a.txt", "b.txt", "c.txt"):
+        write(docs, name, [*text("law"), f"Signed {name}."])
+    found = families.families.without_signature
+
+    def and_then_removed(db):
+        ids = found(db)
+        kept.remove(docs / "b.txt")
+        return ids
+
+    monkeypatch.setattr(families.families, "without_signature", and_then_removed)
+    kept.run(docs)
+    assert family_names(kept) == [["a.txt", "c.txt"]]
+
+
 def test_copies_belong_to_the_family_of_their_owner(kept, tmp_path):
     docs = tmp_path / "docs"
     write(docs, "a.txt", text("law"))
