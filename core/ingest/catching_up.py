@@ -50,7 +50,11 @@ def catch_up(
     """
     sandbox.sweep(library / SPOOL)
     found = look(db, library, retry=retry)
+    gone = {row.id for row in found.gone}
+    if gone:  # what moved ahead of the walk was seen nowhere: only what twice is not there is gone
+        found = look(db, library, retry=retry)
     moves = find_moves(found, control, looked)
+    found.gone[:] = [row for row in found.gone if row.id in gone]
     removed = _delete(db, library, [row.id for row in moves.displaced], control)
     with transaction(db):
         reposted = living.move_files(db, moves.moved)

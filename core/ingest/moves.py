@@ -31,13 +31,14 @@ class Moves:
 def find_moves(found: ScanResult, control: Control, looked: Callable[[int], None]) -> Moves:
     """Take moved files out of `found.read` and `found.gone`. `looked` is told how many files were hashed so far.
 
-    Files that must be read in another way under their new name stay in `found.read`, with the id they have.
+    Files that must be read to their end, or in another way under their new name, stay in `found.read`, with the id
+    they have.
 
     Raises:
         Cancelled
     """
     moves = _renamed_roots(found, control, looked)
-    gone = {row.id: row for row in found.gone if row.complete and row.hash}
+    gone = {row.id: row for row in found.gone if row.hash}  # also those that a killed job was reading
     changed = {i: row for i, row in found.changed.items() if row.complete and row.hash}
     if not gone and len(changed) < 2:
         return moves
@@ -53,7 +54,7 @@ def _renamed_roots(found: ScanResult, control: Control, looked: Callable[[int], 
     """Files of a folder that was added and is not there any more, found elsewhere under the same path in it."""
     waiting: dict[tuple[str, int], list[tuple[FileRow, str]]] = defaultdict(list)
     for row, base in found.missing:
-        if row.complete and row.hash:
+        if row.hash:
             waiting[PurePath(row.path).name, row.size].append((row, row.path[len(base.rstrip("/\\")) :]))
     moves, left = Moves(), []
     for file in found.read:
@@ -72,6 +73,8 @@ def _renamed_roots(found: ScanResult, control: Control, looked: Callable[[int], 
         row = match[0]
         moves.moved.append(Move(row.id, file.text, file.root_id, file.size, file.mtime_ns))
         moves.old.append(row.path)
+        if not row.complete:
+            left.append(replace(file, file_id=row.id))
     found.read[:] = left
     return moves
 
@@ -136,7 +139,7 @@ def _assign(found: ScanResult, targets: list[FoundFile], taken: set[int], source
         done.add(target.text)
         moves.moved.append(Move(row.id, target.text, target.root_id, target.size, target.mtime_ns))
         moves.old.append(row.path)
-        if not _same_kind(row.path, target.text):
+        if not row.complete or not _same_kind(row.path, target.text):
             again[target.text] = replace(target, file_id=row.id, known_hash="", stored=row.state.has_text)
     occupied = {m.path for m in moves.moved}
     moves.displaced = [found.changed[i] for i in taken if i not in used and found.changed[i].path in occupied]

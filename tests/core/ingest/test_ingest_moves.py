@@ -1,10 +1,12 @@
 """Files that were renamed or moved keep what they have: nothing is read or encoded again."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from core.ingest import scan
 from core.ingest.reading import cache_of
 from core.store import documents
 from tests.corpus import make_folder
@@ -142,6 +144,70 @@ def test_a_copy_and_a_move_of_one_file(kept, folder, tmp_path):
     report = kept.run()
     assert (report.moved, report.removed, report.encoded, report.documents) == (1, 0, 0, 9)
     assert ids(kept)["bees-0000.txt"] == known  # the one with the same name
+    equals_fresh(kept, folder, tmp_path)
+
+
+def half_read(kept, folder, files, monkeypatch):
+    """A run that ends when it has stored and encoded all of so many files but for their last word."""
+    finish, left = documents.finish_file, [files]
+
+    def fail(*args):
+        if not left[0]:
+            raise RuntimeError("killed here")
+        left[0] -= 1
+        finish(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(documents, "finish_file", fail)
+        with pytest.raises(RuntimeError, match="killed here"):
+            kept.run(folder)
+
+
+def encoded(kept):
+    return kept.rows("SELECT count(*) FROM vector")[0][0]
+
+
+def test_a_collection_that_was_half_read_is_not_encoded_again_under_its_new_name(kept, tmp_path, monkeypatch):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    lines = [json.dumps({"_id": str(n), "text": f"Ship {n} brings honey to the harbour."}) for n in range(200)]
+    (folder / "many.jsonl").write_text("\n".join(lines))
+    half_read(kept, folder, 0, monkeypatch)
+    before = encoded(kept)
+    assert before > 0
+    assert kept.rows("SELECT complete FROM file") == [(0,)]
+    (folder / "many.jsonl").rename(folder / "renamed.jsonl")
+    report = kept.run()
+    assert (report.moved, report.removed, report.documents) == (1, 0, 200)
+    assert report.encoded == kept.rows("SELECT count(DISTINCT hash) FROM passage")[0][0] - before
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_a_folder_renamed_while_it_was_half_read(kept, folder, tmp_path, monkeypatch):
+    half_read(kept, folder, 3, monkeypatch)
+    folder.rename(tmp_path / "elsewhere")
+    report = kept.run(tmp_path / "elsewhere")
+    assert (report.documents, report.away) == (8, ())
+    equals_fresh(kept, tmp_path / "elsewhere", tmp_path)
+
+
+def test_a_file_that_moved_ahead_of_the_walk_is_not_taken_for_deleted(kept, folder, tmp_path, monkeypatch):
+    for name in ("a", "z"):
+        (folder / name).mkdir()
+    (folder / "z" / "one.txt").write_text("The bees of the hive make honey. " * 5)
+    kept.run(folder)
+    whole, moved = scan._Walk._entries, []
+
+    def then_moved(walk, place):
+        entries = whole(walk, place)
+        if place == str(folder / "a") and not moved:  # this folder was looked at, the other one was not
+            moved.append((folder / "z" / "one.txt").rename(folder / "a" / "one.txt"))
+        return entries
+
+    monkeypatch.setattr(scan._Walk, "_entries", then_moved)
+    report = kept.run()
+    assert moved
+    assert (report.moved, report.removed, report.encoded) == (1, 0, 0)
     equals_fresh(kept, folder, tmp_path)
 
 
