@@ -59,11 +59,11 @@ def remove(db: Database, *paths: Path) -> Receipt:
         NotFound: nothing in the library lies there.
     """
     texts = [path_text(path if path.is_absolute() else path.resolve()) for path in paths]
-    rows = _files_at(db, texts)
-    known_roots = [root for root in documents.roots(db) if any(documents.is_under(root.path, t) for t in texts)]
-    if not rows and not known_roots:
-        raise NotFound(f"{', '.join(texts)} is not in this library.", "List what is in it with `documents`.")
-    with transaction(db):
+    with transaction(db):  # before anything is looked up: a job at work may give an id to another file
+        rows = _files_at(db, texts)
+        known_roots = [root for root in documents.roots(db) if any(documents.is_under(root.path, t) for t in texts)]
+        if not rows and not known_roots:
+            raise NotFound(f"{', '.join(texts)} is not in this library.", "List what is in it with `documents`.")
         gone = delete_files(db, [row.id for row in rows])
         for text in texts:
             documents.remove_roots(db, text)
