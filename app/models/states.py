@@ -25,7 +25,7 @@ WORDS: dict[S, StateWords] = {
     S.TRUNCATED: StateWords("Partly read", "warning", "The rest of the file is not searched."),
     S.EMPTY: StateWords("Empty", "neutral", "There is no text to search in it."),
     S.SCANNED: StateWords("Scanned", "warning", "Its pages are pictures. Switch on text recognition, then try again."),
-    S.LOCKED: StateWords("Locked", "warning", "It needs a password."),
+    S.LOCKED: StateWords("Locked", "warning", "Unlock it to have it read."),
     S.BROKEN: StateWords("Damaged", "danger", "Open it in its own program and save it again, then try again."),
     S.UNSUPPORTED: StateWords(
         "Not supported",

@@ -112,7 +112,7 @@ class FoldersSheet(Sheet):
         path = summary.root.path
         state = self._states.get(path, RootState.HERE)
         badge = Badge()
-        badge.set_state(*_state_words(state, bool(self._context.settings.get("watch")) and summary.root.is_folder))
+        badge.set_state(*_state_words(state, bool(self._context.settings.get("watch"))))
         card = Card(role="well", padding=10, spacing=2)
         look = IconButton("retry", tr("Look for changes in {path}", path=path), lambda: self._again(path))
         look.setEnabled(state is RootState.HERE)

@@ -32,7 +32,7 @@ class JobMessages(QObject):
     def _done(self, task: Task, result: Any) -> None:
         if isinstance(result, IngestReport):
             if task.args.get("passwords"):
-                self._notifications.message(unlock_message(result, list(task.args["passwords"])))
+                self._unlocked(result, list(task.args["passwords"]))
             elif result.failed or not task.quiet:
                 self._notifications.message(ingest_message(result, self._jobs.elapsed))
         elif task.op == "remove":
@@ -42,6 +42,14 @@ class JobMessages(QObject):
                 self._removed()
         elif task.op == "purge":
             self._notifications.message(purge_message(result))
+
+    def _unlocked(self, report: IngestReport, paths: Sequence[str]) -> None:
+        """Files that stay locked are told of where the password was given."""
+        locked = {failure.path for failure in report.failed if failure.state is DocumentState.LOCKED}
+        opened = [path for path in paths if path not in locked]
+        if opened:
+            words = plural(len(opened), "{name} is open now.", "{n} files are open now.", name=_name(opened[0]))
+            self._notifications.message(Message(words, tr("What is in there can be searched."), tone="success"))
 
     def _removed(self) -> None:
         paths, receipts = self._gone, self._receipts
@@ -101,22 +109,6 @@ def purge_message(result: dict[str, Any]) -> Message:
     )  # fmt: skip
 
 
-def unlock_message(report: IngestReport, paths: Sequence[str]) -> Message:
-    """Whether a password opened the files it was given for."""
-    locked = {failure.path for failure in report.failed if failure.state is DocumentState.LOCKED}
-    still = [path for path in paths if path in locked]
-    if not still:
-        return Message(
-            plural(len(paths), "{name} is open now.", "{n} files are open now.", name=_name(paths[0])),
-            tr("What is in there can be searched."), tone="success",
-        )  # fmt: skip
-    return Message(
-        plural(len(still), "The password does not open {name}.", "The password does not open {n} of the files.",
-               name=_name(still[0])),
-        tr("What it does not open stays locked."), tone="warning",
-    )  # fmt: skip
-
-
 def _name(path: str) -> str:
     return PurePath(path_shown(path)).name
 
@@ -126,15 +118,15 @@ def ingest_message(report: IngestReport, seconds: float) -> Message:
     away = (
         tr("{folder} is not there just now; its documents stay.", folder=", ".join(report.away)) if report.away else ""
     )
-    if not report.documents and not report.failed and not report.removed and not report.moved:
+    if not report.read and not report.failed and not report.removed and not report.moved:
         return Message(tr("Everything is up to date."), away, tone="success")
-    parts = [plural(report.documents, "{n} document was read", "{n} documents were read")]
+    parts = [plural(report.read, "{n} file was read", "{n} files were read")] if report.read else []
     if report.removed:
         parts.append(plural(report.removed, "{n} is gone", "{n} are gone"))
     if report.moved:
         parts.append(plural(report.moved, "{n} was moved", "{n} were moved"))
     if report.failed:
-        parts.append(plural(len(report.failed), "{n} could not be read", "{n} could not be read"))
+        parts.append(plural(len(report.failed), "{n} file could not be read", "{n} files could not be read"))
     advice = tr("The list says why, under “With problems” and “Not read”.") if report.failed else ""
     return Message(
         tr("{what} in {time}.", what=", ".join(parts), time=duration(seconds)), f"{advice} {away}".strip(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app.i18n import grouped, plural, tr
@@ -29,6 +30,9 @@ SHORT = {
 }  # fmt: skip
 
 
+_REMOVAL_MS = 600  # a removal is done before, as a rule: nothing should jump for it
+
+
 def stage(progress: Progress, *, short: bool = False) -> str:
     return tr((SHORT if short else STAGES).get(progress.stage, progress.stage.capitalize()))
 
@@ -53,6 +57,10 @@ class JobPanel(Card):
         line = row(self.file, self.counters, spacing=16)
         line.setStretch(0, 1)
         self.body.addLayout(line)
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(_REMOVAL_MS)
+        self._late.timeout.connect(self._show)
         jobs.changed.connect(self._state)
         jobs.progress.connect(self._progress)
         self._state()
@@ -65,7 +73,11 @@ class JobPanel(Card):
 
     def _state(self) -> None:
         task = self._jobs.running
-        self.setVisible(task is not None)
+        if task is None or task.op != "remove":
+            self._late.stop()
+            self.setVisible(task is not None)
+        elif self.isHidden():
+            self._late.start()
         if task is None:
             return
         if self._jobs.last_progress is None:
@@ -75,6 +87,9 @@ class JobPanel(Card):
         self.pause.setEnabled(not self._jobs.cancelling)
         self.stop.setEnabled(not self._jobs.cancelling)
         self._headline()
+
+    def _show(self) -> None:
+        self.setVisible(self._jobs.running is not None)
 
     def _blank(self) -> None:
         self.bar.setRange(0, 0)

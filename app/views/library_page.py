@@ -47,12 +47,12 @@ class LibraryPage(Page):
         self.do = DocumentActions(context, self)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
-        self._rest.setInterval(REFRESH_MS)
         self._rest.timeout.connect(self.refresh)
         self._build()
         context.engine.changed.connect(lambda _: self._stale())
         context.jobs.progress.connect(lambda _: self._stale())
         context.jobs.changed.connect(self._jobs_changed)
+        context.jobs.done.connect(lambda *_: self._stale(0))
         PictureOffer(context, self)
         self.model.reload()
         self.refresh()
@@ -246,9 +246,9 @@ class LibraryPage(Page):
 
     # what happens
 
-    def _stale(self) -> None:
-        if not self._rest.isActive():
-            self._rest.start()
+    def _stale(self, milliseconds: int = REFRESH_MS) -> None:
+        if not self._rest.isActive() or self._rest.remainingTime() > milliseconds:
+            self._rest.start(milliseconds)
 
     def _jobs_changed(self) -> None:
         if self.context.jobs.running is not None:

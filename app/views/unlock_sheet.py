@@ -78,6 +78,11 @@ class UnlockSheet(Sheet):
         self._wait(True)
         self._context.jobs.unlock(self._paths, self.field.text(), remember=self.keep.isChecked())
 
+    def done(self, result: int) -> None:
+        """Left while the password is being tried: it stays out of sight until it can tell how that went."""
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, self.field.isEnabled())
+        super().done(result)
+
     def _wait(self, on: bool) -> None:
         for part in (self.field, self.eye, self.keep, self.yes):
             part.setEnabled(not on)
@@ -97,7 +102,11 @@ class UnlockSheet(Sheet):
             return
         still = [d for d in self._documents if self._is_locked(d)]
         if not still:
+            self.field.setEnabled(True)
             self.accept()
+            return
+        if self.isHidden():
+            self._tell_later(still)
             return
         self._wait(False)
         opened = len(self._documents) - len(still)
@@ -107,6 +116,12 @@ class UnlockSheet(Sheet):
                              "{n} files stay locked: they have other passwords."))  # fmt: skip
         else:
             self._say(tr("This password does not open it."))
+
+    def _tell_later(self, still: Sequence[Document]) -> None:
+        words = plural(len(still), "The password does not open {name}.", "The password does not open {n} of the files.",
+                       name=name(still[0]))  # fmt: skip
+        self._context.notifications.tell(words, tone="warning")
+        self.deleteLater()
 
     def _is_locked(self, document: Document) -> bool:
         try:

@@ -44,7 +44,8 @@ def place_of(passage: Passage) -> str:
     known = not passage.title.strip() and not passage.external_id  # the file's name is the title already
     file_name = "" if known else location(passage.path, passage.external_id)
     page = passage.place or pages_text(passage.first_page, passage.last_page)
-    headings = " › ".join(heading for heading in passage.heading_path if heading not in passage.place)
+    said = (passage.title, *passage.place.split(" · "))  # a sheet or a single chapter is its own heading
+    headings = " › ".join(heading for heading in passage.heading_path if heading not in said)
     parts = [file_name, page, headings]
     return one_line("  ·  ".join(part for part in parts if part))
 

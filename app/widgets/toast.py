@@ -111,6 +111,6 @@ class Toasts(QWidget):
         area = self.parentWidget().rect()
         width = min(620, area.width() - 48)
         self._column.activate()
-        height = max(self.sizeHint().height(), self.heightForWidth(width) if self.hasHeightForWidth() else 0)
+        height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
         self.setGeometry((area.width() - width) // 2, area.height() - height - 20, width, height)
         self.raise_()

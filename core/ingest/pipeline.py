@@ -36,6 +36,7 @@ from core.store.database import transaction
 
 _POLL_SECONDS = 0.2
 _PATIENT_SECONDS = 300.0  # spent on the pictures of one file before what was read of them is stored
+_UNSETTLED = frozenset({DocumentState.MISSING, DocumentState.CHANGING})
 _BACKLOG = 512  # stored passages that may wait for the encoder while reading goes on
 
 
@@ -81,7 +82,7 @@ class Ingest:
         self._throttle = Throttle()
         self._begun = time.monotonic()
         self._failed: list[FileFailure] = []
-        self._unchanged = 0
+        self._unchanged = self._files_read = 0
         self._files = self._files_done = 0
         self._detail = ""  # of the file at work: how far it is
         self._pace = Pace(0)
@@ -136,7 +137,7 @@ class Ingest:
         self._disk.need(self._indexer.merge_bytes())
         self._control.interruptible = True
         try:
-            return self._indexer.finish()
+            return self._indexer.finish(settled=not any(f.state in _UNSETTLED for f in self._failed))
         except Cancelled:
             if not self._control.giving_way or self._control.cancelled:
                 raise
@@ -284,6 +285,7 @@ class Ingest:
             documents.finish_file(self._db, current.file_id, state, current.reason, item.seconds)
             if state.has_text:
                 living.clear_strikes(self._db, current.file_id)
+        self._files_read += state.has_text
         if not state.has_text:
             self._failed.append(FileFailure(path, state, current.reason))
         self._report("reading", self._files_done, self._files, detail=path)
@@ -322,4 +324,5 @@ class Ingest:
             removed=caught.removed, failed=tuple(self._failed), seconds=time.monotonic() - self._begun,
             encoded=self._indexer.encoded, generation=generation.number, moved=caught.moved,
             away=tuple(caught.found.away), gave_way=self._control.giving_way,
+            read=self._files_read,
         )  # fmt: skip

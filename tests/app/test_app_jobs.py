@@ -137,10 +137,10 @@ def test_remaining_time_is_only_as_exact_as_it_is_known(seconds: float | None, w
 def test_duration_and_report_in_words() -> None:
     assert [duration(s) for s in (0.34, 42.4, 125)] == ["0.3 s", "42 s", "2 min 5 s"]
     failure = FileFailure("/a", DocumentState.BROKEN, "")
-    message = ingest_message(IngestReport(12, 40, 0, 1, (failure,), 1.0), 3.0)
-    assert message.text == "12 documents were read, 1 is gone, 1 could not be read in 3.0 s."
+    message = ingest_message(IngestReport(20, 40, 0, 1, (failure,), 1.0, read=12), 3.0)
+    assert message.text == "12 files were read, 1 is gone, 1 file could not be read in 3.0 s."
     assert message.tone == "warning"
-    assert ingest_message(IngestReport(0, 0, 5, 0, (), 1.0), 1.0).text == "Everything is up to date."
+    assert ingest_message(IngestReport(20, 0, 5, 0, (), 1.0), 1.0).text == "Everything is up to date."
 
 
 def test_files_removed_together_are_told_of_and_undone_together(qtbot: QtBot, jobs: Jobs) -> None:

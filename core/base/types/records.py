@@ -42,7 +42,7 @@ class FileFailure:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    documents: int
+    documents: int  # in the library, after all
     passages: int
     skipped: int  # unchanged since last time
     removed: int
@@ -52,6 +52,7 @@ class IngestReport:
     generation: int = 0
     moved: int = 0  # files found at another place, by their content
     away: tuple[str, ...] = ()  # folders that are not there just now; their documents stay
+    read: int = 0  # files whose text was read this time
     gave_way: bool = False  # ended early, for other work; what is left is done by the next run
 
 
