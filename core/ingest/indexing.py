@@ -147,15 +147,20 @@ class Indexer:
         """Room on the disk that merging may take at most, for the time of it: as much again as the vectors have."""
         return passages.count(self._db) * self.encoder.dimension * 4
 
-    def finish(self) -> Generation:
-        """Merge small segments, commit, and clear away what no kept generation needs."""
+    def finish(self, *, settled: bool = True) -> Generation:
+        """Merge small segments, commit, and clear away what no kept generation needs.
+
+        Unless the files have `settled`, vectors that no passage needs stay: what went on while it was to be read may
+        come back under another name.
+        """
         if self._ready:
             self.flush()
         self.writer.merge(self._control)
         generation = self.commit()
         self.writer.collect_garbage()
-        with transaction(self._db):
-            passages.drop_unused_vectors(self._db)
+        if settled:
+            with transaction(self._db):
+                passages.drop_unused_vectors(self._db)
         return generation
 
 

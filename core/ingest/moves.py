@@ -42,7 +42,9 @@ def find_moves(found: ScanResult, control: Control, looked: Callable[[int], None
     changed = {i: row for i, row in found.changed.items() if row.complete and row.hash}
     if not gone and len(changed) < 2:
         return moves
-    found.read[:] = _hashed(found.read, gone.values(), changed.values(), control, looked)
+    found.read[:], unsure = _hashed(found.read, gone.values(), changed.values(), control, looked)
+    found.gone[:] = [row for row in found.gone if row.size not in unsure]
+    gone = {i: row for i, row in gone.items() if row.size not in unsure}
     targets = [f for f in found.read if f.hash]
     taken = _taken(targets, gone, changed)
     sources = _by_hash([*gone.values(), *(changed[i] for i in taken)])
@@ -82,20 +84,26 @@ def _renamed_roots(found: ScanResult, control: Control, looked: Callable[[int], 
 def _hashed(
     files: list[FoundFile], gone: Iterable[FileRow], changed: Iterable[FileRow], control: Control,
     looked: Callable[[int], None],
-) -> list[FoundFile]:  # fmt: skip
-    """The files, with the hash of those that may be one of the rows by their size."""
+) -> tuple[list[FoundFile], set[int]]:  # fmt: skip
+    """The files, with the hash of those that may be one of the rows by their size.
+
+    Also the sizes of those that went on or changed meanwhile: they may be any row of this size, so that the next
+    scan decides of what is gone.
+    """
     sizes: dict[int, set[int]] = defaultdict(set)
     for row in (*gone, *changed):
         sizes[row.size].add(row.id)
-    result, count = [], 0
+    result, unsure, count = [], set(), 0
     for file in files:
         others = sizes.get(file.size, set()) - {file.file_id}
         if others and not file.online_only:
             file = _with_hash(file, control)
             count += 1
             looked(count)
+            if not file.hash:
+                unsure.add(file.size)
         result.append(file)
-    return result
+    return result, unsure
 
 
 def _with_hash(file: FoundFile, control: Control) -> FoundFile:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.ingest import scan
+from core.ingest import moves, pipeline, reading, scan
 from core.ingest.reading import cache_of
 from core.store import documents
 from tests.corpus import make_folder
@@ -159,6 +159,7 @@ def half_read(kept, folder, files, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(documents, "finish_file", fail)
+        patch.setattr(pipeline, "_BACKLOG", 64)
         with pytest.raises(RuntimeError, match="killed here"):
             kept.run(folder)
 
@@ -209,6 +210,50 @@ def test_a_file_that_moved_ahead_of_the_walk_is_not_taken_for_deleted(kept, fold
     assert moved
     assert (report.moved, report.removed, report.encoded) == (1, 0, 0)
     equals_fresh(kept, folder, tmp_path)
+
+
+def test_a_file_that_moved_twice_is_found_by_the_next_scan(kept, folder, tmp_path, monkeypatch):
+    one = folder / "one.txt"
+    one.write_text("The bees of the hive make honey. " * 5)
+    kept.run(folder)
+    one.rename(folder / "two.txt")
+    whole = moves._with_hash
+
+    def moved_on(file, control):
+        if file.path.name == "two.txt":
+            file.path.rename(folder / "three.txt")
+        return whole(file, control)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(moves, "_with_hash", moved_on)
+        assert kept.run().removed == 0
+    report = kept.run()
+    assert (report.moved, report.encoded) == (1, 0)
+    assert "two.txt" not in kept.documents()
+    equals_fresh(kept, folder, tmp_path)
+
+
+def test_a_copy_that_went_on_before_it_was_read_is_not_encoded_again(kept, folder, tmp_path, monkeypatch):
+    one = folder / "one.txt"
+    one.write_text("The bees of the hive make honey. " * 5)
+    kept.run(folder)
+    shutil.copy(one, folder / "two.txt")
+    one.write_text("The harbour is full of ships. " * 5)
+    whole = reading._settled
+
+    def moved_on(file, control):
+        if file.path.name == "two.txt" and file.path.exists():
+            file.path.rename(folder / "three.txt")
+        return whole(file, control)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "_settled", moved_on)
+        assert kept.run().encoded == 1
+    assert kept.run().encoded == 0
+    equals_fresh(kept, folder, tmp_path)
+    (folder / "three.txt").unlink()
+    kept.run()
+    assert encoded(kept) == kept.rows("SELECT count(DISTINCT hash) FROM passage")[0][0]
 
 
 def test_what_was_removed_stays_removed_in_a_renamed_folder(kept, folder):
