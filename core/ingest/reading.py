@@ -288,6 +288,7 @@ def _documents(
     except OSError as error:
         yield _unreadable(error)
         return
+    sandbox.make_ready(control)
     marker = marker or Marker(None)
     heard = _Heard(marker.still, told)
     marker.begin(file.text)

@@ -11,8 +11,11 @@ import pytest
 
 from core.base.events import Control, Progress
 from core.base.types import DocumentState
-from core.ingest import strikes
+from core.ingest import sandbox, strikes
+from core.ingest.limits import Limits
 from core.ingest.pipeline import Ingest
+from core.ingest.reading import read_file
+from core.ingest.scan import FoundFile
 from core.worker.client import ChildClient
 from tests.kept import Kept
 
@@ -161,6 +164,25 @@ def test_a_job_that_ends_in_good_order_leaves_no_mark(kept, folder):
         with pytest.raises(Exception, match="cancelled"):
             kept.written(lambda db: Ingest(kept.folder, db, kept.encoder, control, listen).run([folder]))
         assert not (kept.folder / strikes.FILE).exists()
+
+
+def test_the_start_of_the_reading_child_is_not_the_time_of_a_file(tmp_path, folder, monkeypatch):
+    path, events, start = folder / "good 0.txt", [], sandbox._Child.__init__
+
+    class Noting(strikes.Marker):
+        def begin(self, path):
+            events.append("begun")
+            super().begin(path)
+
+    def started(*args):
+        start(*args)
+        events.append("started")
+
+    monkeypatch.setattr(sandbox._Child, "__init__", started)
+    file = FoundFile(path, str(path), 1, 10, 10)
+    with sandbox.Sandbox() as child:
+        assert list(read_file(file, child, Limits(), Control(), Noting(tmp_path)))
+    assert events[:2] == ["started", "begun"]
 
 
 def test_a_short_reading_is_not_suspicious(tmp_path):
