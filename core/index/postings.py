@@ -7,7 +7,7 @@ the passages are spread over segments. Channels of learned weights use the same 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ LANGUAGE = "language"  # a channel for statistics: which passages are in which l
 
 Ordinals = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
+_NONE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,20 @@ SCHEMES = {BM25: Scheme(k1=0.9, b=0.4)}
 
 def build(texts: Iterable[Sequence[str]]) -> tuple[dict[str, Postings], npt.NDArray[np.float32]]:
     """Term-frequency postings of passages given as their terms, and the number of terms of each."""
-    gathered: dict[str, tuple[list[int], list[int]]] = {}
-    lengths = []
-    for ordinal, terms in enumerate(texts):
-        lengths.append(len(terms))
-        for term, count in Counter(terms).items():
-            ordinals, weights = gathered.setdefault(term, ([], []))
-            ordinals.append(ordinal)
-            weights.append(count)
-    packed = {t: Postings(np.array(o, "<u4"), np.array(w, "<f4")) for t, (o, w) in gathered.items()}
-    return packed, np.array(lengths, "<f4")
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__  # each new term gets the next number
+    said = [np.fromiter(map(numbers.__getitem__, terms), np.int64, len(terms)) for terms in texts]
+    lengths = np.array([len(terms) for terms in said], np.int64)
+    ordinals_T = np.repeat(np.arange(len(said)), lengths)
+    # all (term, passage) pairs in order, each once, with how often the passage says the term
+    pairs, counts = np.unique(np.concatenate([_NONE, *said]) * (len(said) + 1) + ordinals_T, return_counts=True)
+    terms_P, ordinals_P = np.divmod(pairs, len(said) + 1)
+    bounds = np.searchsorted(terms_P, np.arange(len(numbers) + 1)).tolist()
+    ordinals, weights = ordinals_P.astype("<u4"), counts.astype("<f4")
+    packed = {
+        t: Postings(ordinals[bounds[n] : bounds[n + 1]], weights[bounds[n] : bounds[n + 1]]) for t, n in numbers.items()
+    }
+    return packed, lengths.astype("<f4")
 
 
 def pack(postings: Postings) -> tuple[int, bytes, bytes]:

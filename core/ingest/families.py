@@ -30,6 +30,7 @@ _AT_ONCE = 64  # documents a transaction
 _CHUNK = 512  # shingles at a time: the table of their images fits the processor's cache
 _BLOCK = 1 << 20  # characters at a time
 _UNSPACED = ((0x0E01, 0x0E5B), (0x3041, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3134F))  # Thai, Kana, Han
+_LAST_LETTER = 0x40000  # no plane beyond holds letters
 _BETWEEN, _WITHIN, _ALONE = 0, 1, 2
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd
 _INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
@@ -117,7 +118,8 @@ def _block_hashes(text: str) -> npt.NDArray[np.uint64]:
 @cache
 def _kinds() -> npt.NDArray[np.uint8]:
     """For each character whether it is part of a word, or a word by itself as in scripts without spaces."""
-    kinds = np.array([chr(code).isalnum() for code in range(sys.maxunicode + 1)], np.uint8)  # _WITHIN
+    kinds = np.zeros(sys.maxunicode + 1, np.uint8)
+    kinds[:_LAST_LETTER] = [chr(code).isalnum() for code in range(_LAST_LETTER)]  # _WITHIN
     for first, last in _UNSPACED:
         kinds[first : last + 1] *= _ALONE
     return kinds

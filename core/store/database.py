@@ -26,6 +26,8 @@ from core.store.migrations import STEPS, applied, migrate
 FILE = "library.db"
 LOCK_FILE = "library.lock"
 _LOW_SPACE = 4 << 20
+_CACHE_KB = 64 << 10  # of a writer: indexes are written at random places
+_LOG_PAGES = 8_000  # of the write-ahead log before it is brought into the database: 32 MB
 _BUGS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError, sqlite3.DataError)
 
 
@@ -92,6 +94,8 @@ def _connect(path: Path, mode: str, *, any_thread: bool = False) -> Database:
     if mode != "ro":
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA cache_size = {-_CACHE_KB}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
     return Database(connection, recursive_triggers=False, strict=False)
 
 

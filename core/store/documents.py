@@ -188,14 +188,22 @@ def _put_text(db: Database, document_id: int, read: ReadDocument) -> None:
         (
             document_id,
             zlib.compress(read.text.encode(), 3),
-            _pack(read.pages),
-            _pack(read.blocks),
+            _pack(to_plain(read.pages)),
+            _pack([_plain_block(block) for block in read.blocks]),
         ),
     )
 
 
-def _pack(values: Sequence[object]) -> bytes:
-    return zlib.compress(json.dumps(to_plain(values), separators=(",", ":")).encode(), 3)
+def _pack(values: object) -> bytes:
+    return zlib.compress(json.dumps(values, separators=(",", ":")).encode(), 3)
+
+
+def _plain_block(block: Block) -> dict[str, Any]:
+    """What `to_plain` gives. By hand: a book has a hundred thousand of them."""
+    return {
+        "kind": block.kind.value, "start": block.start, "end": block.end, "page": block.page,
+        "heading_path": block.heading_path, "boxes": to_plain(block.boxes), "level": block.level, "place": block.place,
+    }  # fmt: skip
 
 
 _TEXT_OF = "FROM document_text WHERE document_id = (SELECT coalesce(copy_of, id) FROM document WHERE id = ?)"
@@ -227,7 +235,6 @@ def _pages(packed: bytes) -> tuple[Page, ...]:
 
 
 def _block(plain: dict[str, Any]) -> Block:
-    # by hand: a book has a hundred thousand of them
     boxes = tuple(Box(**b) for b in plain["boxes"])
     path = tuple(plain["heading_path"])
     kind, place = BlockKind(plain["kind"]), plain.get("place", "")
@@ -243,7 +250,10 @@ def documents(
     way = "DESC" if descending else "ASC"  # of all columns alike, so that an index serves
     order = ", ".join(f"{column} {way}" for column in dict.fromkeys((SORTS[sort], "path", "external_id")))
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM document {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
+        # the page is found by ids alone, so that whole rows are never sorted
+        f"SELECT {_COLUMNS} FROM document WHERE id IN "
+        f"(SELECT id FROM document {where} ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY {order}",
+        (*values, limit, offset),
     ).fetchall()
     return [_document(db, row) for row in rows]
 

@@ -44,20 +44,21 @@ def replace_passages(db: Database, document_id: int, passages: Sequence[NewPassa
     known: dict[tuple[str, str], list[int]] = {}
     for passage_id, content, language in old.fetchall():
         known.setdefault((content, language), []).append(passage_id)
-    db.execute("UPDATE passage SET ordinal = -1 - ordinal WHERE document_id = ?", (document_id,))
-    fresh = 0
+    if known:
+        db.execute("UPDATE passage SET ordinal = -1 - ordinal WHERE document_id = ?", (document_id,))
+    fresh: list[tuple[Any, ...]] = []
     for ordinal, passage in enumerate(passages):
         same = known.get((passage.hash, passage.language))
         if same:
             _move(db, same.pop(0), ordinal, passage)
         else:
-            _insert(db, document_id, ordinal, passage)
-            fresh += 1
+            fresh.append((*_values(ordinal, passage), document_id))
+    _insert(db, fresh)
     gone = [(i,) for ids in known.values() for i in ids]
     db.conn.executemany("INSERT OR IGNORE INTO tombstone (passage_id) VALUES (?)", gone)
     db.conn.executemany("DELETE FROM passage WHERE id = ?", gone)
     db.execute("UPDATE document SET passages = ? WHERE id = ?", (len(passages), document_id))
-    return fresh
+    return len(fresh)
 
 
 def _values(ordinal: int, p: NewPassage) -> tuple[Any, ...]:
@@ -73,11 +74,12 @@ def _move(db: Database, passage_id: int, ordinal: int, passage: NewPassage) -> N
     )
 
 
-def _insert(db: Database, document_id: int, ordinal: int, passage: NewPassage) -> None:
-    db.execute(
+def _insert(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Rows of `_values` and the document's id."""
+    db.conn.executemany(
         'INSERT INTO passage (ordinal, text, start, "end", first_page, last_page, heading_path, language, hash, place, '
         "document_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*_values(ordinal, passage), document_id),
+        rows,
     )
 
 

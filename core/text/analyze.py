@@ -81,7 +81,7 @@ def find(text: str, language: str, wanted: Container[str]) -> list[Term]:
 
 def term_texts(text: str, language: str) -> list[str]:
     """The `terms` of `text` without their places."""
-    return _stems([token for token, _, _ in _tokens(fold(text).text)], language)
+    return _stems(_words(fold(text).text), language)
 
 
 def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -> list[QueryTerm]:
@@ -89,7 +89,7 @@ def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -
 
     At most `limit` distinct words are returned, the first ones of the text.
     """
-    words = [token for token, _, _ in _tokens(fold(text).text)]
+    words = _words(fold(text).text)
     by_language = [_stems(words, language) for language in (languages or [""])]
     surface: dict[tuple[str, ...], str] = {}
     counts: dict[tuple[str, ...], int] = {}
@@ -103,13 +103,15 @@ def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _pattern(*, named: bool = True) -> re.Pattern[str]:
+    """A token; `named` tells its kind by groups."""
     letter = rf"[^\W_{_UNSPACED}]"
     # `[^\W]` knows no combining marks: without them Indic words would break at every vowel sign
     word = rf"{letter}+(?:[{mark_ranges()}]+{letter}*)*"
     joint = r"(?:[-\u2010_]\n?|\.|(?<=\d),(?=\d))"
     sign = r"\+\+|#"
-    return re.compile(rf"{word}(?P<more>(?:{joint}{word})+(?:{sign})?|{sign})?|(?P<unspaced>[{_UNSPACED}]+)")
+    more, unspaced = ("?P<more>", "?P<unspaced>") if named else ("?:", "?:")
+    return re.compile(rf"{word}({more}(?:{joint}{word})+(?:{sign})?|{sign})?|({unspaced}[{_UNSPACED}]+)")
 
 
 @cache
@@ -134,6 +136,17 @@ def _located(folded: Folded, language: str, wanted: Container[str] | None) -> li
         for stem, (_, start, end) in zip(stems, tokens, strict=True)
         if wanted is None or stem in wanted
     ]
+
+
+def _words(text: str) -> list[str]:
+    """The `_tokens` of `text` without their ranges: most are plain words, found in one go."""
+    words: list[str] = []
+    for word in _pattern(named=False).findall(text):
+        if word.isascii() and word.isalnum():
+            words.append(word[:_LONGEST])
+        else:
+            words += [token for token, _, _ in _tokens(word)]
+    return words
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -14,10 +14,14 @@ _WIDE_STOPS = "。！？｡．‼⁇⁈⁉"
 _STOPS = ".!?…؟۔।॥։።፧།။៖។꘎߹᙮"
 _CLOSERS = "\"'”’»«›‹)]}）】」』》〉〕］｝＂＇"
 
+_BREAKS = r"\n\r\f\v\x85\u2028\u2029"
+_ALL_STOPS = _STOPS + _WIDE_STOPS
+# a run of stops with one that is wide or with a space behind it, or line breaks; one class at its head to search for
 _CANDIDATE = re.compile(
-    rf"[{_STOPS}{_WIDE_STOPS}]*[{_WIDE_STOPS}][{_STOPS}{_WIDE_STOPS}]*[{re.escape(_CLOSERS)}]*"
-    rf"|[{_STOPS}]+[{re.escape(_CLOSERS)}]*(?=\s|$)"
-    rf"|[\n\r\f\v\x85\u2028\u2029]+"
+    rf"[{_ALL_STOPS}{_BREAKS}](?:(?<=[{_BREAKS}])[{_BREAKS}]*"
+    rf"|(?<=[{_WIDE_STOPS}])[{_ALL_STOPS}]*[{re.escape(_CLOSERS)}]*"
+    rf"|(?<=[{_STOPS}])(?:[{_STOPS}]*[{_WIDE_STOPS}][{_ALL_STOPS}]*[{re.escape(_CLOSERS)}]*"
+    rf"|[{_STOPS}]*[{re.escape(_CLOSERS)}]*(?=\s|$)))"
 )
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“„«‘]+$")
 _NEXT = re.compile(r"\s*[\"'“”„«»‘’(\[{¿¡]*(\w+)", re.UNICODE)

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,7 @@ class HashingEncoder:
         return TokenStates(spans, self.encode([text[a:b] for a, b in spans]))
 
 
+@cache
 def hash_of(word: str) -> int:
     number = 2166136261
     for code in word.encode():
