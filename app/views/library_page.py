@@ -84,15 +84,12 @@ class LibraryPage(Page):
         self.rescan_button = IconButton("retry", tr("Look for changes in all folders"), self.rescan, kind="secondary")
         self.folders_button = Button(tr("Folders"), "secondary", "folder", self.show_folders)
         self.more_button = IconButton("more", tr("More for this library"), self._more, kind="secondary")
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(Label(tr("Library"), "title"))
-        words.addWidget(self.subtitle)
         line = row(self.more_button, self.rescan_button, self.folders_button, self.files_button, self.add_button)
-        line.insertLayout(0, words, 1)
+        line.insertWidget(0, Label(tr("Library"), "title"), 1)
         head = QVBoxLayout()
         head.setSpacing(4)
         head.addLayout(line)
+        head.addWidget(self.subtitle)
         head.addWidget(self.folders)
         return head
 
@@ -154,8 +151,10 @@ class LibraryPage(Page):
         narrow = NARROW * max(1.0, self.fontMetrics().height() / 19)
         across = Qt.Orientation.Vertical if self.width() < narrow else Qt.Orientation.Horizontal
         if self.split.orientation() != across:
+            below = across is Qt.Orientation.Vertical
+            self.beside.setMinimumHeight(self.fontMetrics().height() * 11 if below else 0)
             self.split.setOrientation(across)
-            self.split.setSizes([3, 2] if across is Qt.Orientation.Vertical else [640, 330])
+            self.split.setSizes([1, 1] if below else [640, 330])
 
     def _details(self) -> DocumentDetails:
         details = DocumentDetails()

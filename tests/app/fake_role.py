@@ -90,7 +90,8 @@ class FakeRole:
         return self.report()
 
     def report(self, **more: Any) -> Any:
-        return {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "failed": [], "seconds": 0.3, "read": 2} | more
+        counts = {"documents": 2, "passages": 9, "skipped": 0, "removed": 0, "read": 2}
+        return counts | {"failed": [], "seconds": 0.3} | more
 
     def watch(self, number: int, control: Control, every: float) -> Any:
         if "FAKE_CHANGES" in os.environ:
