@@ -17,6 +17,7 @@ from core.index.generation import damaged
 Floats = npt.NDArray[np.float32]
 Ordinals = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+_PART = 1 << 20  # bytes written at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,16 @@ def write(path: Path, vectors: Floats) -> str:
     """Write `vectors` [N, D] as an index file, synced to the disk; returns its sha256."""
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(np.ascontiguousarray(vectors, dtype=np.float32))
-    data = faiss.serialize_index(index).tobytes()
+    digest = hashlib.sha256()
     with atomic_file(path) as file:
-        file.write(data)
-    return hashlib.sha256(data).hexdigest()
+
+        def take(part: bytes) -> None:
+            digest.update(part)
+            file.write(part)
+
+        # in parts: the vectors of a large library are held often enough
+        faiss.write_index(index, faiss.PyCallbackIOWriter(take, _PART))  # type: ignore[attr-defined]
+    return digest.hexdigest()
 
 
 class DenseFile:

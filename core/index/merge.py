@@ -82,15 +82,18 @@ def merged_vectors(
     alive: Sequence[np.ndarray], encoder: str, dimension: int, control: Control,
 ) -> Floats:  # fmt: skip
     """The dense rows of the merged segment; a damaged file is replaced by the vectors stored in the database."""
-    parts = []
+    merged = np.empty((sum(int(mask.sum()) for mask in alive), dimension), np.float32)
+    at = 0
     for file, row, mask in zip(files, rows, alive, strict=True):
+        end = at + int(mask.sum())
         control.check()
         try:
             dense = DenseFile(library / file.dense_path, file.passages, dimension)
-            parts.append(dense.rows(np.flatnonzero(mask)))
+            merged[at:end] = dense.rows(np.flatnonzero(mask))
         except IndexDamaged:
-            parts.append(stored_vectors(db, encoder, dimension, row.passage_ids[mask]))
-    return np.concatenate(parts) if parts else np.empty((0, dimension), np.float32)
+            merged[at:end] = stored_vectors(db, encoder, dimension, row.passage_ids[mask])
+        at = end
+    return merged
 
 
 def stored_vectors(db: Database, encoder: str, dimension: int, passages: np.ndarray) -> Floats:

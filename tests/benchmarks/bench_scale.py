@@ -1,16 +1,18 @@
 """How ingestion bears a large folder: `bench_scale.py FOLDER LIBRARY --files 20000 [--encoder tiny|stub|starter]`.
 
-Makes FOLDER (when it is not there) with so many small files of about ten passages each, reads it into LIBRARY, scans
-it again unchanged, renames a folder of it, and prints files and passages per second, the process's peak memory,
-the seconds of the scans, and the size of the library. `stub` is an encoder that hashes words into vectors: it costs
-next to nothing, so that the figures are those of the pipeline. With `--concepts` they are fitted, too.
+Makes FOLDER (when it is not there) with so many small files of mixed kinds and about ten passages each, reads it into
+LIBRARY, scans it again unchanged, renames a folder of it, and prints files and passages per second, the peak memory of
+this process and of the one that reads, the seconds of the scans, what was said of the time left when a tenth, half and
+nine tenths of the files were read and how long it took, and the size of the library. `stub` is an encoder that hashes
+words into vectors: it costs next to nothing, so that the figures are those of the pipeline. With `--concepts` they are
+fitted, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import random
 import sys
 import threading
 import time
@@ -32,8 +34,9 @@ from core.library import Library
 from core.models.bundles import load
 from core.store import database
 from core.worker.ingesting import ingest
+from tests.benchmarks.many_files import make
 
-WORDS, PARAGRAPHS, SENTENCE = 4000, 10, 28
+SHARES = (0.1, 0.5, 0.9)  # of the files
 
 
 class HashingEncoder:
@@ -75,33 +78,46 @@ def hash_of(word: str) -> int:
     return number % 4096
 
 
-def make(folder: Path, files: int) -> None:
-    """Notes of ten paragraphs, in 200 folders."""
-    luck = random.Random(1)
-    words = ["".join(luck.choice("abcdefghijklmnoprstuvw") for _ in range(luck.randint(3, 9))) for _ in range(WORDS)]
-    for number in range(files):
-        path = folder / f"{number % 200:03d}" / f"note {number:05d}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        parts = []
-        for part in range(PARAGRAPHS):
-            lines = [" ".join(luck.choices(words, k=SENTENCE)).capitalize() + "." for _ in range(5)]
-            parts.append(f"Part {part}\n\n" + " ".join(lines))
-        path.write_text(f"Note {number}\n\n" + "\n\n".join(parts) + "\n", encoding="utf-8")
-
-
 class Peak(threading.Thread):
-    """The most memory this process held while it ran."""
+    """The most memory that this process, and any child of it, held while it ran."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.bytes = 0
+        self.bytes = self.child_bytes = 0
         self.running = True
 
     def run(self) -> None:
         process = psutil.Process()
         while self.running:
             self.bytes = max(self.bytes, process.memory_info().rss)
+            for child in process.children():
+                with contextlib.suppress(psutil.Error):  # it has just ended
+                    self.child_bytes = max(self.child_bytes, child.memory_info().rss)
             time.sleep(0.1)
+
+
+class Watch:
+    """Hears a run: when the first documents could be found, and what was said of the time left, and when."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.first = 0.0
+        self.told: list[tuple[float, float | None]] = []  # seconds since the begin, seconds left
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic() - self.begun
+        if isinstance(event, Changed) and event.passages and not self.first:
+            self.first = now
+        if isinstance(event, Progress):
+            share = event.counts.get("files", 0) / max(event.counts.get("files_total", 0), 1)
+            if len(self.told) < len(SHARES) and share >= SHARES[len(self.told)]:
+                self.told.append((now, event.seconds_left))
+            if event.stage != "scanning" and int(now) % 20 == 0:
+                print(f"{now:.0f} {event.stage} {event.counts} left {event.seconds_left}", file=sys.stderr)
+
+    def left(self, seconds: float) -> list[tuple[float | None, float]]:
+        """(said, true) seconds left at each of the `SHARES`."""
+        return [(said and round(said, 1), round(seconds - now, 1)) for now, said in self.told]
 
 
 def encoder_of(name: str) -> Encoder:
@@ -114,29 +130,17 @@ def encoder_of(name: str) -> Encoder:
     return open_encoder()
 
 
-def timed(
-    library: Path, paths: list[Path], encoder: Encoder, concepts: bool
-) -> tuple[IngestReport, float, float, list[float | None]]:
-    """The report, the seconds, those until the first documents could be found, and what was said of the time left."""
-    begun = time.monotonic()
-    first: list[float] = []
-    left: list[float | None] = []
-
-    def listen(event: Event) -> None:
-        if isinstance(event, Changed) and event.passages and not first:
-            first.append(time.monotonic() - begun)
-        if isinstance(event, Progress) and time.monotonic() - begun > 10 * (len(left) + 1):
-            left.append(event.seconds_left)
-            print(f"{event.stage} {event.counts} left {event.seconds_left}", file=sys.stderr)
-
+def timed(library: Path, paths: list[Path], encoder: Encoder, concepts: bool) -> tuple[IngestReport, float, Watch]:
+    """The report, the seconds, and what was heard meanwhile."""
+    watch = Watch()
     if concepts:
-        report = ingest(library, paths, control=Control(), listener=listen, encoder=encoder)
+        report = ingest(library, paths, control=Control(), listener=watch, encoder=encoder)
     else:
         Library.create(library).close()
         db = database.open_writer(library)
-        report = Ingest(library, db, encoder, Control(), listen).run(paths)
+        report = Ingest(library, db, encoder, Control(), watch).run(paths)
         db.conn.close()
-    return report, time.monotonic() - begun, first[0] if first else 0.0, left
+    return report, time.monotonic() - watch.begun, watch
 
 
 def main() -> None:
@@ -151,20 +155,21 @@ def main() -> None:
         make(given.folder, given.files)
     encoder, peak = encoder_of(given.encoder), Peak()
     peak.start()
-    report, seconds, first, left = timed(given.library, [given.folder], encoder, given.concepts)
-    again, rescan, _, _ = timed(given.library, [], encoder, given.concepts)
+    report, seconds, watch = timed(given.library, [given.folder], encoder, given.concepts)
+    again, rescan, _ = timed(given.library, [], encoder, given.concepts)
     some = next(p for p in sorted(given.folder.iterdir()) if p.is_dir() and not p.name.startswith("moved"))
     some.rename(some.with_name(f"moved {some.name}"))
-    moved, move, _, _ = timed(given.library, [], encoder, given.concepts)
+    moved, move, _ = timed(given.library, [], encoder, given.concepts)
     peak.running = False
     size = sum(p.stat().st_size for p in given.library.rglob("*") if p.is_file())
     figures = {
         "files": report.documents, "passages": report.passages, "seconds": round(seconds, 1),
         "files_per_second": round(report.documents / seconds, 1),
-        "passages_per_second": round(report.passages / seconds, 1), "first_found_seconds": round(first, 1),
-        "peak_mb": peak.bytes >> 20, "rescan_seconds": round(rescan, 2), "rescan_skipped": again.skipped,
+        "passages_per_second": round(report.passages / seconds, 1), "first_found_seconds": round(watch.first, 1),
+        "peak_mb": peak.bytes >> 20, "reader_peak_mb": peak.child_bytes >> 20,
+        "rescan_seconds": round(rescan, 2), "rescan_skipped": again.skipped,
         "moved": moved.moved, "move_seconds": round(move, 2), "moved_encoded": moved.encoded,
-        "library_mb": size >> 20, "seconds_left_told": left,
+        "library_mb": size >> 20, "left_said_and_true": watch.left(seconds),
     }  # fmt: skip
     print(json.dumps(figures))
 
