@@ -3,7 +3,6 @@
 import json
 import shutil
 import zipfile
-import zlib
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,9 @@ from typer.testing import CliRunner
 
 from core.base.errors import LibraryLocked
 from core.base.events import Control
-from core.base.types import Answer, AnswerMode, AnswerSentence, Citation, Support
 from core.cli.commands import app
 from core.index import generation
 from core.ingest.reading import cache_of
-from core.library import Library
 from core.store import database
 from core.worker import purge as purging
 from core.worker.client import ChildClient
@@ -24,6 +21,7 @@ from core.worker.ingesting import delete, ingest
 from core.worker.purge import purge
 from tests.corpus import make_folder
 from tests.kept import Kept
+from tests.traces import answers, ask, cite, found_in
 
 # words that only the deleted files have, each once in another place: text, title, heading, file name, member, line
 SECRET = (
@@ -66,53 +64,6 @@ def library(made, folder, tmp_library, tiny_home):
 
 def secrets(folder):
     return [folder / "quokkaname.md", folder / "lines.jsonl", folder / "quokkazip.zip"]
-
-
-def found_in(library, words=SECRET):
-    """Which words stand in which file of the library, in any of three encodings, or in packed texts."""
-    found = set()
-    for path in sorted(p for p in library.rglob("*") if p.is_file()):
-        data = path.read_bytes().lower()
-        name = str(path.relative_to(library)).lower()
-        for word in words:
-            forms = (word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be"))
-            if any(form in data for form in forms) or word in name:
-                found.add((word, path.name))
-    db = database.open_reader(library)
-    for row in db.execute("SELECT text, pages, blocks FROM document_text").fetchall():
-        for blob in row:
-            found |= {(w, "document_text") for w in words if w.encode() in zlib.decompress(blob).lower()}
-    db.conn.close()
-    return found
-
-
-def cite(library, path, marker=1):
-    reader = Library.open(library)
-    document = next(d for d in reader.documents() if d.path == str(path))
-    passage = reader.document_passages(document.id)[0]
-    reader.close()
-    return Citation(
-        marker, passage.id, document.id, document.path, document.title, document.external_id, None, passage.start,
-        passage.end, passage.text,
-    )  # fmt: skip
-
-
-def ask(library, *citations):
-    """Store an answer that quotes these places."""
-    sentences = tuple(AnswerSentence(c.quote, Support.SUPPORTED, (c,)) for c in citations)
-    text = " ".join(f"{s.text} [{s.citations[0].marker}]" for s in sentences)
-    reader = Library.open(library)
-    answer = Answer("What of bees?", AnswerMode.EXTRACTIVE, text, sentences, citations)
-    reader.save_turn(None, f"What of bees? {citations[0].title}", answer)
-    reader.close()
-
-
-def answers(library):
-    reader = Library.open(library)
-    try:
-        return [t.answer for c in reader.conversations() for t in reader.turns(c.id)]
-    finally:
-        reader.close()
 
 
 def test_a_receipt_counts_what_is_left_in_every_place(library, folder, tiny_encoder):
@@ -173,7 +124,7 @@ def test_a_copy_of_another_name_is_found_at_once(library, folder, tiny_encoder):
 
 
 def test_not_a_byte_is_left(library, folder, tiny_encoder, tmp_path):
-    assert {word for word, _ in found_in(library)} >= set(SECRET[:7])  # the search for bytes does find them
+    assert {word for word, _ in found_in(library, SECRET)} >= set(SECRET[:7])  # the search for bytes does find them
     ask(library, cite(library, folder / "quokkaname.md"), cite(library, folder / "bees-0000.txt", 2))
     (library / "spool").mkdir(exist_ok=True)
     (library / "spool" / "left").write_text("quokkatext")
@@ -183,7 +134,7 @@ def test_not_a_byte_is_left(library, folder, tiny_encoder, tmp_path):
         path.unlink()
     before = sum(p.stat().st_size for p in library.rglob("*") if p.is_file())
     done = purge(library, encoder=tiny_encoder)
-    assert found_in(library) == set()
+    assert found_in(library, SECRET) == set()
     assert done.bytes_before >= before > done.bytes_after > 0
     assert (done.concepts, done.conversations) == ("fitted", 1)
     assert done.segments > 0
@@ -210,7 +161,7 @@ def test_files_that_vanished_from_the_disk_leave_nothing_either(library, folder,
     ingest(library, [], control=Control(), listener=lambda event: None, encoder=tiny_encoder)
     assert answers(library)[0].sentences[0].citations[0].quote == ""
     purge(library, encoder=tiny_encoder)
-    assert found_in(library) == set()
+    assert found_in(library, SECRET) == set()
 
 
 def test_lines_and_members_that_are_gone_leave_nothing(library, folder, tiny_encoder):
@@ -241,7 +192,7 @@ def test_a_purge_cut_off_is_made_up_for_by_the_next(library, folder, tiny_encode
             purge(library, encoder=tiny_encoder)
     assert [f.check for f in examine(library) if f.severity == "error"] == []
     purge(library, encoder=tiny_encoder)
-    assert found_in(library) == set()
+    assert found_in(library, SECRET) == set()
 
 
 def test_without_the_encoder_the_concepts_are_dropped(library, folder, monkeypatch, tmp_path):
@@ -250,7 +201,7 @@ def test_without_the_encoder_the_concepts_are_dropped(library, folder, monkeypat
         path.unlink()
     monkeypatch.setenv("WHYMATCH_HOME", str(tmp_path / "no-models"))
     assert purge(library).concepts == "dropped"
-    assert found_in(library) == set()
+    assert found_in(library, SECRET) == set()
 
 
 def test_the_job_child_and_the_command_line_purge(library, folder):
@@ -259,7 +210,7 @@ def test_the_job_child_and_the_command_line_purge(library, folder):
         path.unlink()
     with ChildClient("job", library) as child:
         done = child.call("purge", {})
-    assert found_in(library) == set()
+    assert found_in(library, SECRET) == set()
     assert done["bytes_after"] < done["bytes_before"]
     shown = CliRunner().invoke(app, ["doctor", "--purge", "--library", str(library), "--json"])
     assert (shown.exit_code, json.loads(shown.stdout)["ok"]) == (0, True)
