@@ -106,7 +106,7 @@ def shortcuts(window: MainWindow) -> None:
 def confirm(window: MainWindow) -> None:
     page = window.pages["library"]
     page.table.selectRow(2)
-    page.remove(page.table.selected())
+    page.do.remove(page.table.selected())
 
 
 # name, function, which library it wants

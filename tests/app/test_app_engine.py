@@ -69,7 +69,7 @@ def test_job_result_is_typed_and_change_is_told(qtbot: QtBot, engine: Engine) ->
     changes: list[Changed] = []
     engine.changed.connect(changes.append)
     ear = run(qtbot, engine, "job", "ingest", paths=["/x"])
-    assert ear.end == ("result", IngestReport(2, 9, 0, 0, (), 0.3))
+    assert ear.end == ("result", IngestReport(2, 9, 0, 0, (), 0.3, read=2))
     assert changes == [Changed(3, 2, 9)]
     assert all(isinstance(value, Progress) for value in ear.all("progress"))
     qtbot.waitUntil(lambda: engine.pids() == [], timeout=5000)
