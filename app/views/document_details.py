@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.i18n import plural, tr
 from app.models.documents import kind, name
@@ -53,6 +53,8 @@ class DocumentDetails(Card):
         self.body.addLayout(row(self._badge, None))
         self._build_buttons()
         self._scroll = Scroller(spacing=8)
+        # where the room is short it is the scrolled part that gives way, not the buttons above it
+        self._scroll.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self._scroll, 1)
         self._reason = Label("", "body", wrap=True)
         self._advice = Label("", "muted", wrap=True)

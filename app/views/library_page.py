@@ -152,7 +152,7 @@ class LibraryPage(Page):
         across = Qt.Orientation.Vertical if self.width() < narrow else Qt.Orientation.Horizontal
         if self.split.orientation() != across:
             below = across is Qt.Orientation.Vertical
-            self.beside.setMinimumHeight(self.fontMetrics().height() * 11 if below else 0)
+            self.beside.setMinimumHeight(self.fontMetrics().height() * 9 if below else 0)
             self.split.setOrientation(across)
             self.split.setSizes([1, 1] if below else [640, 330])
 

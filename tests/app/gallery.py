@@ -109,6 +109,22 @@ def confirm(window: MainWindow) -> None:
     page.do.remove(page.table.selected())
 
 
+def several(window: MainWindow) -> None:
+    window.pages["library"].table.selectAll()
+
+
+def folders(window: MainWindow) -> None:
+    window.actions_by_id["folders"].trigger()
+
+
+def unlock(window: MainWindow) -> None:
+    window.actions_by_id["unlock"].trigger()
+
+
+def wipe(window: MainWindow) -> None:
+    window.actions_by_id["purge"].trigger()
+
+
 # name, function, which library it wants
 STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("welcome", welcome, "empty"),
@@ -125,6 +141,10 @@ STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("settings", settings, "full"),
     ("shortcuts", shortcuts, "full"),
     ("confirm", confirm, "full"),
+    ("several", several, "full"),
+    ("folders", folders, "full"),
+    ("unlock", unlock, "full"),
+    ("wipe", wipe, "full"),
     ("trouble", welcome, "broken"),
 )
 

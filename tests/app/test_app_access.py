@@ -16,7 +16,10 @@ from app.errors import Notifications
 from app.settings import Settings
 from app.theme import Theme
 from app.views.dialogs import confirm, settings_sheet, shortcut_sheet
+from app.views.folders_sheet import FoldersSheet
 from app.views.main_window import MainWindow
+from app.views.unlock_sheet import UnlockSheet
+from core.base.types import DocumentState
 
 
 def controls(root: QWidget) -> list[QWidget]:
@@ -90,6 +93,13 @@ def test_library_with_details_and_a_running_job(window: MainWindow, qtbot: QtBot
     assert {"Pause", "Stop", "Documents", "Remove", "Close details", "Filter documents by name", "Settings"} <= names
 
 
+def test_library_with_several_chosen(window: MainWindow) -> None:
+    page = window.page("library")
+    page.table.selectAll()
+    check(window)
+    assert {"Try again", "Unlock…", "Remove", "Choose none"} <= {name(w) for w in controls(window)}
+
+
 def test_welcome(tmp_path: Path, qtbot: QtBot, qapp, theme: Theme) -> None:
     window = MainWindow(tmp_path / "empty", Settings(), theme, Notifications(qapp), fake_command())
     window.show()
@@ -119,6 +129,8 @@ def test_dialogs(window: MainWindow) -> None:
         settings_sheet(window._settings, window),
         shortcut_sheet(window),
         confirm(window, "Sure?", "Text", "Do", lambda: 0),
+        FoldersSheet(window.context, window),
+        UnlockSheet(window.context, window.context.library.documents(states=[DocumentState.LOCKED]), window),
     ):
         sheet.show()
         check(sheet)
