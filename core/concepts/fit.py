@@ -20,7 +20,7 @@ from core.base.types import Concept, Passage
 from core.concepts.describe import describe
 from core.concepts.fidelity import measure
 from core.concepts.folder import FOLDER, PREFIX, prune, put
-from core.concepts.material import Material, even, gather
+from core.concepts.material import TRAINING_PASSAGES, Material, even, gather
 from core.concepts.model import FORMAT, ConceptModel
 from core.concepts.settings import plan
 from core.concepts.stale import LEAST_PASSAGES
@@ -43,12 +43,16 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _Corpus:
-    """The passages that can be found, ordered by what the encoder saw of them, so that ids do not matter."""
+    """The passages that can be found, ordered by what the encoder saw of them, so that ids do not matter.
 
-    passages: list[Passage]
+    Copies are learnt from once: `hashes` are distinct. Of a large library only an even sample is in memory,
+    `passages` with their `vectors`.
+    """
+
+    ids: NDArray[np.int64]
     hashes: list[str]
+    passages: list[Passage]
     vectors: Floats
-    first: NDArray[np.int64]  # rows of the first passage of each hash: copies are learnt from once
 
 
 def fit(
@@ -65,7 +69,7 @@ def fit(
     if snapshot.passage_count < LEAST_PASSAGES:
         return None
     corpus = _corpus(db, snapshot)
-    if len(corpus.first) < LEAST_PASSAGES:
+    if len(corpus.hashes) < LEAST_PASSAGES:
         return None
     name = PREFIX + _data_hash(corpus, snapshot.generation.encoder)
     model = _known(library / FOLDER / name)
@@ -73,7 +77,7 @@ def fit(
         model = _fitted(corpus, snapshot.generation.encoder, encoder, control, listener)
         put(model, library / FOLDER / name)
     _tell(listener, 90)
-    concepts = _concepts(model, corpus, control)
+    concepts = _concepts(model, corpus, snapshot, control)
     with transaction(db):
         put_concepts(db, name, concepts)
     _tell(listener, _STEPS)
@@ -81,19 +85,20 @@ def fit(
 
 
 def _corpus(db: Database, snapshot: Snapshot) -> _Corpus:
-    ids = [int(i) for i in snapshot.ids()]
-    found = snapshot.passages(ids)
     hashes = dict(db.execute("SELECT id, hash FROM passage").fetchall())
-    ordered = sorted((i for i in ids if i in found and i in hashes), key=lambda i: (hashes[i], i))
-    names = [hashes[i] for i in ordered]
-    first = np.flatnonzero([n == 0 or names[n] != names[n - 1] for n in range(len(names))])
-    return _Corpus([found[i] for i in ordered], names, snapshot.vectors(np.array(ordered, np.int64)), first)
+    ordered = sorted((i for i in snapshot.ids().tolist() if i in hashes), key=lambda i: (hashes[i], i))
+    first = [i for n, i in enumerate(ordered) if n == 0 or hashes[i] != hashes[ordered[n - 1]]]
+    sample = [first[n] for n in even(len(first), TRAINING_PASSAGES)]
+    found = snapshot.passages(sample)
+    sample = [i for i in sample if i in found]
+    vectors = snapshot.vectors(np.array(sample, np.int64))
+    return _Corpus(np.array(ordered, np.int64), [hashes[i] for i in first], [found[i] for i in sample], vectors)
 
 
 def _data_hash(corpus: _Corpus, encoder: str) -> str:
     """Names what went in: the same passages and encoder give the same model."""
     settings = json.dumps(asdict(plan(0, 0, 1)), sort_keys=True)
-    data = "\n".join([str(FORMAT), settings, encoder, *(corpus.hashes[i] for i in corpus.first)])
+    data = "\n".join([str(FORMAT), settings, encoder, *corpus.hashes])
     return hashlib.sha256(data.encode()).hexdigest()[:16]
 
 
@@ -108,10 +113,10 @@ def _fitted(corpus: _Corpus, encoder_id: str, encoder: Encoder, control: Control
     from core.concepts.sae import export, train  # torch: only when there is something to train
 
     began = time.monotonic()
-    vectors = corpus.vectors[corpus.first]
+    vectors = corpus.vectors
     _tell(listener, 0)
-    material = gather([corpus.passages[i] for i in corpus.first], vectors, encoder, control)
-    config = plan(len(vectors), len(material.train), vectors.shape[1])
+    material = gather(corpus.passages, vectors, encoder, control)
+    config = plan(len(corpus.hashes), len(material.train), vectors.shape[1])
     throttle = Throttle()
 
     def on_step(step: int, error: float) -> None:
@@ -131,7 +136,7 @@ def _with_record(
         "encoder": encoder_id,
         "dimension": model.decoder.shape[1],
         "data": _data_hash(corpus, encoder_id),
-        "passages": len(corpus.passages),
+        "passages": len(corpus.ids),
         "training_vectors": len(material.train),
         "fidelity": figures,
         "seconds": round(seconds, 2),
@@ -140,16 +145,16 @@ def _with_record(
     return ConceptModel(model.encoder, model.encoder_bias, model.decoder, model.bias, model.threshold, record)
 
 
-def _concepts(model: ConceptModel, corpus: _Corpus, control: Control) -> list[Concept]:
+def _concepts(model: ConceptModel, corpus: _Corpus, snapshot: Snapshot, control: Control) -> list[Concept]:
     """The latents that can be named, with the number of passages in which each is active."""
     fires = np.zeros(model.latents, np.int64)
-    for start in range(0, len(corpus.vectors), _CHUNK):
+    for start in range(0, len(corpus.ids), _CHUNK):
         control.check()
-        fires += (model.encode(corpus.vectors[start : start + _CHUNK]) > 0).sum(0)
-    rows = corpus.first[even(len(corpus.first), DESCRIBED_PASSAGES)]
+        fires += (model.encode(snapshot.vectors(corpus.ids[start : start + _CHUNK])) > 0).sum(0)
+    rows = even(len(corpus.passages), DESCRIBED_PASSAGES)
     texts = [Text("\n".join((*_context(p), p.text)), p.language) for p in (corpus.passages[r] for r in rows)]
     vocabulary = Vocabulary(texts, control)
-    total = len(corpus.passages)
+    total = len(corpus.ids)
     return [
         Concept(
             id=d.latent, label=d.label, terms=d.terms, passages=int(fires[d.latent]),
