@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from zipfile import BadZipFile
 
-from selectolax.lexbor import LexborHTMLParser
-
 from core.base.types import BlockKind, DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse, failure
 from core.ingest.readers.docx_styles import Styles
 from core.ingest.readers.html import decode_page
 from core.ingest.readers.html import walk as walk_html
+from core.ingest.readers.html_source import parse_page
 from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of
 from core.ingest.readers.rows import table_rows
 
@@ -133,7 +132,7 @@ class _Reader:
     def _embedded_page(self, relation: Relation | None) -> None:
         data = self._package.read(relation.target) if relation and not relation.external else None
         if data:
-            tree = LexborHTMLParser(decode_page(data).text)
+            tree = parse_page(decode_page(data).text)
             if tree.body is not None:
                 walk_html(tree.body, self._builder)
 
