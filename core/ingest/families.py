@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -42,10 +42,13 @@ _FACTORS = _RNG.integers(0, 1 << 31, PERMUTATIONS, np.uint32) * np.uint32(2) + n
 _OFFSETS = _RNG.integers(0, 1 << 32, PERMUTATIONS, np.uint32)
 
 
-def update(db: Database, control: Control | None = None) -> int:
+def update(
+    db: Database, control: Control | None = None, told: Callable[[int, int], None] = lambda done, total: None
+) -> int:
     """Compare the documents that are new or changed, and group anew what they and the gone ones touch.
 
-    Killed in between, the next call goes on. Returns how many documents were compared.
+    Killed in between, the next call goes on. `told` hears how many documents of how many are done. Returns how many
+    were compared.
 
     Raises:
         Cancelled: what was done stays.
@@ -57,6 +60,7 @@ def update(db: Database, control: Control | None = None) -> int:
         if control.giving_way:  # other work is to go first: the next run compares the rest
             break
         _sign(db, fresh[start : start + _AT_ONCE])
+        told(min(start + _AT_ONCE, len(fresh)), len(fresh))
     touched = set(fresh) | set(families.loose(db))
     if touched:
         with transaction(db):

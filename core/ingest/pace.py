@@ -7,6 +7,7 @@ import time
 _LEAST_SECONDS, _LEAST_FILES, _LEAST_PASSAGES = 3.0, 8, 128
 _FILE_COST = 16 << 10  # bytes: what opening and storing a file costs, however small it is
 _LARGEST = 20 << 20  # beyond that a file's size says little of the text in it
+_AT_END = 0.15  # of the time for reading and storing: versions are compared and segments merged when all is read
 
 
 def cost_of(size: int) -> int:
@@ -45,4 +46,5 @@ class Pace:
         done = max(self._total - self._left, 1)
         # what was read so far includes the encoding of all but the passages that wait: those of the rest will, too
         reading = (elapsed + each * waiting) / done * max(self._left, 0)
-        return reading + each * waiting
+        at_end = _AT_END * max(elapsed - self._encode_seconds, 0.0) / done * self._total
+        return reading + each * waiting + at_end

@@ -121,7 +121,7 @@ class Ingest:
             self._read(files, marker, self._limits)
             self._encode_rest()
             self._read_on(marker)
-            families.update(self._db, self._control)
+            families.update(self._db, self._control, self._compared)
         finally:
             marker.close()
             # cancelled or failed: what is encoded already shall be found
@@ -195,6 +195,9 @@ class Ingest:
 
     def _on_battery(self) -> None:
         self._report("battery", self._files_done, self._files)
+
+    def _compared(self, count: int, total: int) -> None:
+        self._report("indexing", count, total)
 
     def _looked(self, count: int) -> None:
         self._report("scanning", count, 0)
