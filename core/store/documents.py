@@ -59,7 +59,12 @@ def add_root(db: Database, path: str, is_folder: bool) -> int:
 
 
 def add_path(db: Database, path: str, is_folder: bool) -> None:
-    """Let scans read `path`: take back its removal when it lies under a root, else make it a root."""
+    """Let scans read `path`: take back its removal when it lies under a root, else make it a root.
+
+    What was removed from a root stays so when the root is only looked at once more.
+    """
+    if any(root.path == path for root in roots(db)):
+        return
     removed = any(is_under(path, gone) or is_under(gone, path) for gone in excluded(db))
     include(db, path)
     if not (removed and any(is_under(path, root.path) for root in roots(db))):
