@@ -66,6 +66,10 @@ class Library:
             self._db, states=states, text=text, sort=sort, descending=descending, offset=offset, limit=limit
         )
 
+    def spelled(self, path: Path) -> str:
+        """The path as the library has it, however a person reaches it."""
+        return living.spelled(self._db, path)
+
     def count(self, *, states: Iterable[DocumentState] = (), text: str = "") -> int:
         return documents.count(self._db, states=states, text=text)
 

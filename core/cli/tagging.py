@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.base.errors import NotFound
-from core.base.files import path_text
 from core.base.types import Document
 from core.library import Library
 
@@ -20,7 +19,7 @@ def tag(library: Path, path: Path, tags: Sequence[str]) -> list[Document]:
     """
     reader = Library.open(library)
     try:
-        text = path_text(path if path.is_absolute() else path.resolve())
+        text = reader.spelled(path)
         found = [d for d in reader.documents(text=text) if d.path == text]
         if not found:
             raise NotFound(f"{text} is not in this library.", "List what is in it with `documents`.")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlite_utils import Database
 
 from core.base.errors import BadSetting
+from core.base.files import path_text
 from core.base.types import DocumentState, context_title
 from core.store import documents
 from core.store.documents import FileRow
@@ -119,6 +122,15 @@ def move_files(db: Database, moves: Sequence[Move]) -> list[int]:
         if context_title("", old[move.id], "") != context_title("", move.path, ""):
             reposted += _repost_untitled(db, move.id)
     return reposted
+
+
+def spelled(db: Database, path: Path) -> str:
+    """The path as the library has it, which people may also reach by a link, by ".." or from where they are."""
+    path = path.absolute()
+    real_folder = Path(os.path.realpath(path.parent), path.name)  # a link may be known by its own name
+    ways = [path_text(way) for way in (os.path.normpath(path), real_folder, os.path.realpath(path))]
+    known = [*(root.path for root in documents.roots(db)), *(row.path for row in documents.files(db))]
+    return next((way for way in ways if any(documents.is_under(have, way) for have in known)), ways[0])
 
 
 def path_of(db: Database, file_id: int) -> str | None:

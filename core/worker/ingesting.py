@@ -14,7 +14,7 @@ from sqlite_utils import Database
 from core.base.errors import Cancelled, IndexDamaged, KnownError, LibraryLocked, NotFound
 from core.base.events import Control, Listener, Notice
 from core.base.files import path_text, text_path
-from core.base.types import Generation, IngestReport
+from core.base.types import DocumentState, Generation, IngestReport
 from core.base.wire import to_plain
 from core.concepts import fit as concepts_fit
 from core.concepts import stale
@@ -29,7 +29,7 @@ from core.ingest.pipeline import Ingest
 from core.ingest.removal import Receipt, remove
 from core.ingest.scan import check_path
 from core.library import Library
-from core.store import database, documents, jobs, passages
+from core.store import database, documents, jobs, living, passages
 from core.worker.finding import REBUILT, encoder_for
 
 NOT_REMEMBERED = "The password could not be remembered: this system has no keyring that keeps it."
@@ -102,7 +102,7 @@ def _read_again(db: Database, paths: Sequence[Path]) -> list[str]:
 
 def _passwords(db: Database, given: Mapping[str, str], remember: bool) -> Passwords:
     """By the paths as they are stored; what they may open is marked to be read again."""
-    by_path = {path_text(text_path(path).resolve()): password for path, password in given.items()}
+    by_path = {living.spelled(db, text_path(path)): password for path, password in given.items()}
     with database.transaction(db):
         for path in by_path:
             documents.read_again(db, path)
@@ -121,9 +121,9 @@ def unlock(
         KnownError: the password does not open it.
     """
     database.require(library)
-    text = path_text(path.resolve())
     db = database.open_reader(library)
     try:
+        text = living.spelled(db, path)
         if not documents.has_path(db, text):
             raise NotFound(f"{text} is not in this library.", "Add it first.")
     finally:
@@ -133,7 +133,9 @@ def unlock(
     )
     for failure in report.failed:
         if failure.path == text:
-            raise KnownError(f"{text} could not be read. {failure.reason}", "Check the password.")
+            locked = failure.state is DocumentState.LOCKED
+            advice = "Check the password." if locked else "The password is not the cause."
+            raise KnownError(f"{text} could not be read. {failure.reason}", advice)
     return report
 
 
@@ -228,7 +230,7 @@ def delete(library: Path, *paths: Path) -> Receipt:
     try:
         with database.known_errors(library):
             before = passages.last_id(db)
-            receipt = remove(db, *paths)
+            receipt = remove(db, *(text_path(living.spelled(db, path)) for path in paths))
             if passages.last_id(db) != before:
                 _index_inherited(library, db)
             return receipt
