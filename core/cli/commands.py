@@ -30,18 +30,21 @@ FilterOption = Annotated[
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders to add.")],
     library: LibraryOption,
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders to add; none looks again.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read files again that could not be read whole.")] = False,
     ocr: Annotated[bool, typer.Option("--ocr/--no-ocr", help="Read text in pictures.")] = True,
     json: Json = False,
 ) -> None:
     """Add files and folders to a library, and read what is new or changed."""
     from core.ingest.limits import Limits
+    from core.store.database import require
     from core.worker.ingesting import ingest as run
 
+    if not paths:
+        require(library)
     with progress() as line:
-        report = run(library, paths, retry=retry, limits=Limits(ocr=ocr), control=line.control, listener=line)
+        report = run(library, paths or [], retry=retry, limits=Limits(ocr=ocr), control=line.control, listener=line)
     if json:
         print_json(report)
         return
@@ -67,6 +70,7 @@ def watch(
 @app.command()
 def documents(library: LibraryOption, json: Json = False) -> None:
     """List the documents of a library with the state of each."""
+    from core.cli.present import show_documents
     from core.library import Library
 
     reader = Library.open(library)
@@ -75,11 +79,7 @@ def documents(library: LibraryOption, json: Json = False) -> None:
     if json:
         print_json({"documents": rows})
         return
-    table = Table("State", "Document", "Language", "Pages", "Passages")
-    for row in rows:
-        name = f"{row.path} {row.external_id}".rstrip()
-        table.add_row(row.state.value, escape(name), escape(row.language), str(row.pages or ""), str(row.passages))
-    out.print(table)
+    show_documents(rows)
 
 
 @app.command()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from core.base.types import Answer, AnswerMode, Citation, Explanation, Finding, Hit, SearchResult, Support
+from core.base.types import Answer, AnswerMode, Citation, Document, Explanation, Finding, Hit, SearchResult, Support
 from core.cli.output import out
 from core.evaluate.run import Evaluation
 
@@ -30,7 +30,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "rank": hit.rank, "passage_id": passage.id, "document": passage.path, "external_id": passage.external_id,
         "title": passage.title, "page": passage.first_page, "heading_path": passage.heading_path,
         "text": passage.text, "score": hit.score, "parts": hit.parts, "spans": hit.spans,
-        "copies": hit.copies,
+        "copies": hit.copies, "place": passage.place,
     }  # fmt: skip
 
 
@@ -39,10 +39,10 @@ def show_hits(result: SearchResult) -> None:
         out.print(result.notice, style="yellow", markup=False)
     for hit in result.hits:
         passage = hit.passage
-        page = f", page {passage.first_page}" if passage.first_page else ""
-        name = passage.title or passage.path
+        name = escape(passage.title or passage.path)
+        place = escape(_place(passage.place, passage.first_page))
         parts = ", ".join(f"{p.channel} {p.contribution:+.3f}" for p in hit.parts)
-        out.print(f"[bold]{hit.rank}. {escape(name)}[/bold]{page}   {hit.score:.3f} = {parts}   (passage {passage.id})")
+        out.print(f"[bold]{hit.rank}. {name}[/bold]{place}   {hit.score:.3f} = {parts}   (passage {passage.id})")
         line = Text(passage.text)
         for span in hit.spans:
             line.stylize("bold yellow", span.start, span.end)
@@ -50,10 +50,21 @@ def show_hits(result: SearchResult) -> None:
         out.print(window)
         more = len(hit.copies)
         copies = f"   +{more} {'copy' if more == 1 else 'copies'}" if more else ""
-        out.print(passage.path + copies, style="dim", markup=False)
+        out.print(_file(passage.path, passage.external_id) + copies, style="dim", markup=False)
     if not result.hits:
         hidden = f" {result.filtered_out} were left out by the filters." if result.filtered_out else ""
         out.print("Nothing was found." + hidden)
+
+
+def show_documents(documents: Sequence[Document]) -> None:
+    """Names are broken over lines, never cut; what there is to say of a state stands below the name."""
+    table = Table("State", Column("Document", overflow="fold"), "Language", "Pages", "Passages")
+    for row in documents:
+        name = Text(_file(row.path, row.external_id))
+        if row.reason:
+            name.append(f"\n{row.reason}", "dim")
+        table.add_row(row.state.value, name, escape(row.language), str(row.pages or ""), str(row.passages))
+    out.print(table)
 
 
 def show_findings(findings: Sequence[Finding]) -> None:
@@ -99,10 +110,20 @@ def show_answer(answer: Answer) -> None:
 
 
 def show_citation(mark: str, citation: Citation) -> None:
-    page = f", page {citation.page}" if citation.page else ""
-    out.print(f"{mark} {citation.title or citation.document}{page}", style="cyan", markup=False)
+    place = _place(citation.place, citation.page)
+    out.print(f"{mark} {citation.title or citation.document}{place}", style="cyan", markup=False)
     out.print(f"    “{' '.join(citation.quote.split())}”", markup=False)
-    out.print(f"    {citation.document}", style="dim", markup=False)
+    out.print(f"    {_file(citation.document, citation.external_id)}", style="dim", markup=False)
+
+
+def _place(place: str, page: int | None) -> str:
+    """Where in its document: a slide, sheet or row has its own name, which says more than a number of a page."""
+    return f", {place}" if place else f", page {page}" if page else ""
+
+
+def _file(path: str, external_id: str) -> str:
+    """A file within a file is told with both names."""
+    return f"{path} › {external_id}" if external_id else path
 
 
 def show_evaluation(report: Evaluation, seconds: float) -> None:
