@@ -21,7 +21,7 @@ TITLES = (
     "Name", "State", "What happened", "Kind", "Pages", "By picture", "Passages", "Language", "Reader", "Time",
 )  # fmt: skip
 _SORTS = {
-    NAME: "path", STATE: "state", KIND: "type", PAGES: "pages", PASSAGES: "passages", READER: "reader",
+    NAME: "name", STATE: "state", KIND: "type", PAGES: "pages", PASSAGES: "passages", READER: "reader",
     SECONDS: "seconds",
 }  # fmt: skip
 _NUMBERS = frozenset({PAGES, OCR, PASSAGES, SECONDS})
@@ -46,7 +46,7 @@ class DocumentModel(QAbstractTableModel):
         self._library = library
         self._states: tuple[DocumentState, ...] = ()
         self._text = ""
-        self._sort, self._descending = "path", False
+        self._sort, self._descending = "name", False
         self._rows = 0
         self._pages: OrderedDict[int, list[Document]] = OrderedDict()
 
@@ -59,7 +59,7 @@ class DocumentModel(QAbstractTableModel):
             self.reload()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        wanted = (_SORTS.get(column, "path"), order == Qt.SortOrder.DescendingOrder)
+        wanted = (_SORTS.get(column, "name"), order == Qt.SortOrder.DescendingOrder)
         if wanted != (self._sort, self._descending):
             self._sort, self._descending = wanted
             self.reload()

@@ -16,9 +16,12 @@ from core.base.types import Block, BlockKind, Box, Document, DocumentState, Page
 from core.base.wire import to_plain
 from core.store import copies
 
+# a file's name without its folder; step 0005 has an index over the same expression
+_SLASHED = "replace(path, '\\', '/')"
+_NAME = f"replace({_SLASHED}, rtrim({_SLASHED}, replace({_SLASHED}, '/', '')), '') COLLATE NOCASE"
 SORTS = {
-    "path": "path", "title": "title", "state": "state", "pages": "pages", "passages": "passages", "id": "id",
-    "seconds": "seconds", "type": "media_type", "reader": "reader",
+    "path": "path", "name": _NAME, "title": "title", "state": "state", "pages": "pages", "passages": "passages",
+    "id": "id", "seconds": "seconds", "type": "media_type", "reader": "reader",
 }  # fmt: skip
 _COLUMNS = (
     "id, path, external_id, title, author, media_type, language, created, modified, state, reason, reader, "

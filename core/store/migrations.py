@@ -141,6 +141,15 @@ DROP TABLE vector_before
 """
 
 
+_NAMES = r"""
+-- for the list of documents sorted by the names of their files
+CREATE INDEX document_names ON document (
+    replace(replace(path, '\', '/'),
+        rtrim(replace(path, '\', '/'), replace(replace(path, '\', '/'), '/', '')), '') COLLATE NOCASE,
+    path, external_id)
+"""
+
+
 def _run(script: str) -> Callable[[Database], None]:
     def step(db: Database) -> None:
         for statement in script.split(";\n"):
@@ -155,6 +164,7 @@ STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
     ("0002-living", _run(_LIVING)),
     ("0003-places", _run(_PLACES)),
     ("0004-vectors", _run(_VECTORS)),
+    ("0005-names", _run(_NAMES)),
 )
 
 

@@ -117,6 +117,18 @@ def test_lists_filter_sort_and_page(db, tmp_path):
     library.close()
 
 
+def test_lists_by_name_look_past_folders_and_capitals_and_use_an_index(db, tmp_path):
+    for path in ("/a/zebra.txt", "/b/Apple.txt", "C:\\notes\\mango.txt", "/b/b/kiwi.txt", "/b/b/b"):
+        put(db, path)
+    library = Library.open(tmp_path)
+    names = [d.path.replace("\\", "/").rpartition("/")[2] for d in library.documents(sort="name")]
+    assert names == ["Apple.txt", "b", "kiwi.txt", "mango.txt", "zebra.txt"]
+    library.close()
+    order = f"{documents.SORTS['name']} ASC, path ASC, external_id ASC"
+    plan = db.execute(f"EXPLAIN QUERY PLAN SELECT id FROM document ORDER BY {order}").fetchall()
+    assert [row[3] for row in plan] == ["SCAN document USING COVERING INDEX document_names"]
+
+
 def test_is_under_knows_folder_borders():
     assert documents.is_under("/a/b/c", "/a/b")
     assert documents.is_under("/a/b", "/a/b")

@@ -127,7 +127,7 @@ def test_patterns_are_kept_and_checked(folder: Path, tmp_path: Path, tiny_encode
 def test_lists_are_sorted_by_every_column(folder: Path, tmp_path: Path, tiny_encoder) -> None:
     ingest(tmp_path / "lib", tiny_encoder, folder)
     library = opened(tmp_path / "lib")
-    for sort in ("path", "state", "pages", "passages", "seconds", "type", "reader"):
+    for sort in ("path", "name", "state", "pages", "passages", "seconds", "type", "reader"):
         up = [d.id for d in library.documents(sort=sort)]
         assert [d.id for d in library.documents(sort=sort, descending=True)] == up[::-1], sort
     library.close()
