@@ -89,7 +89,14 @@ class Welcome(QWidget):
         column.addLayout(choices)
         column.addSpacing(10)
         column.addWidget(
-            Label(tr("PDF, Word, HTML, Markdown, text, JSON Lines. Nothing leaves this computer."), "small", wrap=True)
+            Label(
+                tr(
+                    "It reads PDF and scans, Word, PowerPoint, Excel, mail, web pages, books, text, source code, "
+                    "pictures and archives. Nothing leaves this computer."
+                ),
+                "small",
+                wrap=True,
+            )
         )
         scroller = Scroller()
         scroller.body.addStretch(2)
