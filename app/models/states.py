@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.base.types import Document
 from core.base.types import DocumentState as S
 
 
@@ -101,6 +102,21 @@ KINDS = {
     "image/bmp": "Picture",
     "image/jp2": "Picture",
 }
+
+# a mail is locked by a key, which no password opens
+_KEYED = frozenset({"message/rfc822", "application/vnd.ms-outlook"})
+_KEYED_ADVICE = "Open it in your mail program, which has the key, and save the text from there."
+
+
+def opens_with_password(document: Document) -> bool:
+    return document.state is S.LOCKED and document.media_type not in _KEYED
+
+
+def advice(document: Document) -> str:
+    """What can be done about the state of the document; empty when nothing needs doing."""
+    locked_by_key = document.state is S.LOCKED and not opens_with_password(document)
+    return _KEYED_ADVICE if locked_by_key else WORDS[document.state].advice
+
 
 READABLE = frozenset({S.READ, S.TRUNCATED, S.UNFINISHED})
 PROBLEMS = frozenset(S) - {S.READ, S.WAITING, S.UNFINISHED, S.UNSUPPORTED, S.EMPTY, S.ONLINE_ONLY}

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.context import Context, Place
 from app.i18n import plural, tr
-from app.models.states import RETRYABLE
+from app.models.states import RETRYABLE, opens_with_password
 from app.views.dialogs import confirm
 from app.views.unlock_sheet import UnlockSheet
 from app.views.viewer_outside import open_outside, show_in_folder
 from core.base.files import path_shown, text_path
-from core.base.types import Document, DocumentState
+from core.base.types import Document
 
 
 class DocumentActions(QObject):
@@ -41,7 +41,7 @@ class DocumentActions(QObject):
         self._context.jobs.again(_paths(documents))
 
     def unlock(self, documents: Sequence[Document]) -> None:
-        locked = [d for d in documents if d.state is DocumentState.LOCKED]
+        locked = [d for d in documents if opens_with_password(d)]
         if locked:
             UnlockSheet(self._context, locked, self._page).open()
 
@@ -88,7 +88,7 @@ class DocumentActions(QObject):
             menu.addAction(tr("Open file"), lambda: self.open_outside(first))
             menu.addAction(tr("Show in folder"), lambda: self.show_folder(first))
             menu.addSeparator()
-        if any(d.state is DocumentState.LOCKED for d in documents):
+        if any(opens_with_password(d) for d in documents):
             menu.addAction(tr("Unlock…"), lambda: self.unlock(documents))
         again = [d for d in documents if d.state in RETRYABLE or not d.state.has_text]
         menu.addAction(tr("Try again"), lambda: self.again(again or documents))

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.i18n import plural, tr
 from app.models.documents import kind, name
-from app.models.states import WORDS
+from app.models.states import WORDS, advice, opens_with_password
 from app.tasks.remaining import duration, size_text
 from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, Rule, Scroller, row
 from app.widgets.labels import Badge, ElidedLabel, Label
 from app.widgets.relatives import RelativesList
-from core.base.types import Document, DocumentState
+from core.base.types import Document
 from core.library import Relatives
 
 _LISTED = 20  # warnings shown one by one
@@ -96,13 +96,14 @@ class DocumentDetails(Card):
         self._title.set_whole(document.title or name(document))
         self._badge.set_state(tr(words.title), words.tone)
         _say(self._reason, document.reason)
-        _say(self._advice, tr(words.advice) if words.advice else "")
+        to_do = advice(document)
+        _say(self._advice, tr(to_do) if to_do else "")
         _say(self._warnings, _warnings(document))
         self._facts.setText(_facts(document))
         self.tags.setText(", ".join(document.tags))
         self._path.setText(_breakable(document.path))
         self._path.setToolTip(document.path)
-        locked = document.state is DocumentState.LOCKED
+        locked = opens_with_password(document)
         self.view_button.setVisible(document.state.has_text)
         self.unlock_button.setVisible(locked)
         self.retry_button.setVisible(not document.state.has_text and not locked)

@@ -10,7 +10,7 @@ from app.context import Context
 from app.errors import Message
 from app.i18n import tr
 from app.models.documents import TITLES, DocumentModel
-from app.models.states import PROBLEMS, RETRYABLE
+from app.models.states import PROBLEMS, RETRYABLE, opens_with_password
 from app.tasks.pick import pick_files, pick_folder
 from app.views.dialogs import confirm
 from app.views.document_actions import DocumentActions
@@ -172,7 +172,7 @@ class LibraryPage(Page):
     def _many(self) -> SelectionDetails:
         many = SelectionDetails()
         many.again.connect(lambda: self.do.again(self.table.selected()))
-        many.unlock.connect(lambda: self.do.unlock(self.table.selected()))
+        many.unlock.connect(self.unlock)
         many.removed.connect(lambda: self.do.remove(self.table.selected()))
         many.closed.connect(self.table.clearSelection)
         many.hide()
@@ -219,7 +219,7 @@ class LibraryPage(Page):
 
     def unlock(self) -> None:
         """Ask for the password of the locked files that are chosen, or of all that are locked."""
-        locked = [d for d in self.table.selected() if d.state is DocumentState.LOCKED]
+        locked = [d for d in self.table.selected() if opens_with_password(d)]
         self.do.unlock(locked or self.context.library.documents(states=[DocumentState.LOCKED]))
 
     def focus_search(self) -> None:

@@ -56,7 +56,7 @@ class UnlockSheet(Sheet):
         self.body.addLayout(line)
         self.error = Label("", "error", wrap=True)
         self.error.hide()
-        self.busy = Busy(tr("Trying the password…"), delay_ms=150)
+        self.busy = Busy(tr("Trying the password…"))
         self.keep = QCheckBox(tr("Remember it in the system's keyring"))
         note = tr("Without this the password is used once and kept nowhere. The text that was read stays searchable.")
         for part in (self.error, self.busy, self.keep, Label(note, "small", wrap=True)):
@@ -87,7 +87,8 @@ class UnlockSheet(Sheet):
         for part in (self.field, self.eye, self.keep, self.yes):
             part.setEnabled(not on)
         if on:
-            self.busy.start()
+            self.busy.show()
+            self.grow()
         else:
             self.busy.stop()
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)

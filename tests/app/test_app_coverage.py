@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import test_app_window
 from pytestqt.qtbot import QtBot
 
 from app.models.documents import KIND, OCR, PASSAGES, READER
+from app.models.states import advice
 from app.tasks.places import RootState, root_state
 from app.tasks.remaining import ago, size_text
 from app.views.dialogs import Sheet
@@ -20,6 +22,7 @@ from app.views.library_page import LibraryPage
 from app.views.main_window import MainWindow
 from app.views.report_export import write_report
 from app.views.unlock_sheet import UnlockSheet
+from core.library import Relatives
 from core.store import database, documents
 
 full, open_window, settings = test_app_window.full, test_app_window.open_window, test_app_window.settings
@@ -170,6 +173,17 @@ def test_folders_tell_their_state_and_take_back_what_was_left_out(full: MainWind
     qtbot.waitUntil(lambda: full.context.library.ignore_patterns() == "*.log", timeout=5000)
     qtbot.waitUntil(lambda: not sheet.error.isVisible(), timeout=5000)
     sheet.reject()
+
+
+def test_an_encrypted_mail_is_not_offered_a_password(full: MainWindow) -> None:
+    shown = page(full)
+    choose(shown, "payroll")
+    assert shown.details.document is not None
+    mail = replace(shown.details.document, media_type="message/rfc822")
+    shown.details.show_document(mail, Relatives((), ()))
+    assert not shown.details.unlock_button.isVisible()
+    assert shown.details.retry_button.isVisible()
+    assert "mail program" in advice(mail)
 
 
 def words(sheet: Sheet) -> list[str]:
