@@ -56,8 +56,8 @@ def _zip(path: Path, limits: SharedLimits, tick: Tick) -> Iterator[ReadDocument]
     except TooManyFiles:
         yield failure(DocumentState.TOO_LARGE, "The archive lists more files than can be read.")
         return
-    except zipfile.BadZipFile as error:
-        yield failure(DocumentState.BROKEN, f"The archive is damaged or cut short: {error}.")
+    except zipfile.BadZipFile:
+        yield failure(DocumentState.BROKEN, "The file is damaged or cut short: its table of contents cannot be read.")
         return
     with archive:
         entries = [entry for entry in archive.infolist() if _is_file(entry)]
