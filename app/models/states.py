@@ -63,6 +63,7 @@ KINDS = {
     f"{_ODF}.text": "OpenDocument text",
     f"{_ODF}.spreadsheet": "OpenDocument sheet",
     f"{_ODF}.presentation": "OpenDocument slides",
+    "application/x-ole-encrypted": "Office (locked)",
     "application/rtf": "Rich Text",
     "application/x-hwp": "Hangul",
     "application/epub+zip": "EPUB",
