@@ -6,6 +6,7 @@ something of a path decides, so that `!name` takes back what a folder above, or 
 
 from __future__ import annotations
 
+import codecs
 import fnmatch
 import re
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".whymatchignore"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 FOLDERS = (
     "node_modules", "__pycache__", "$RECYCLE.BIN", "System Volume Information", "lost+found", "@eaDir", "#recycle",
     ".*",
@@ -29,6 +31,18 @@ def _compiled(patterns: Sequence[str]) -> re.Pattern[str]:
 
 
 _FOLDERS, _FILES = _compiled(FOLDERS), _compiled(FILES)
+
+
+def rules_text(data: bytes) -> str:
+    """The text of an ignore file; some editors begin it with a mark or write two bytes a character.
+
+    Raises:
+        ValueError: it is no text.
+    """
+    text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig", "replace")
+    if "\0" in text:
+        raise ValueError("the file is no text")
+    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from core.base.errors import NoPermission, PathMissing
 from core.base.files import path_text, text_path
 from core.base.types import DocumentState, FileFailure
 from core.ingest.cloud import is_online_only, real_name
-from core.ingest.ignore import IGNORE_FILE, Rules
+from core.ingest.ignore import IGNORE_FILE, Rules, rules_text
 from core.store.documents import FileRow, Root, is_under
 
 # what a library puts into its folder
@@ -215,8 +215,7 @@ class _Walk:
             return rules
         try:
             with open(file.path, "rb") as stream:
-                text = stream.read(_IGNORE_BYTES).decode("utf-8", "replace")
-            return rules.below(folder, text)
+                return rules.below(folder, rules_text(stream.read(_IGNORE_BYTES)))
         except (OSError, ValueError) as error:
             reason = f"These rules could not be used: {error}."
             self.result.failed.append(FileFailure(path_text(file.path), DocumentState.BROKEN, reason))

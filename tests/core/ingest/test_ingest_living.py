@@ -50,6 +50,18 @@ def test_ignore_files_count_for_their_folder_and_the_deepest_decides(kept, folde
     assert names(kept) == {"a.txt", "b.md"}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_ignore_files_may_come_from_any_editor(kept, folder, encoding):
+    (folder / ".whymatchignore").write_bytes("old/\r\n*.md\r\n".encode(encoding))
+    kept.run(folder)
+    assert names(kept) == {"a.txt"}
+
+
+def test_an_ignore_file_that_is_no_text_is_told(kept, folder):
+    (folder / ".whymatchignore").write_bytes("old/\n".encode("utf-16-be"))
+    assert [f.state for f in kept.run(folder).failed] == [DocumentState.BROKEN]
+
+
 def test_defaults_can_be_taken_back_and_a_library_has_patterns_of_its_own(kept, folder):
     write(folder, ".notes/f.txt", "node_modules/g.txt", "~$a.txt", "Thumbs.db")
     kept.run(folder)
