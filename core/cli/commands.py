@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from core.base.types import Query
-from core.cli.filters import parse_filters
+from core.cli.filters import parse_filters, placed
 from core.cli.models import models
 from core.cli.output import out, print_json, progress
 
@@ -145,7 +145,8 @@ def search(
     from core.cli.present import hit_row, show_hits
     from core.worker.finding import Finder
 
-    wanted = Query(query, k=k, filters=parse_filters(filter or ()), channels=channel_names(channels))
+    filters = placed(parse_filters(filter or ()), library)
+    wanted = Query(query, k=k, filters=filters, channels=channel_names(channels))
     finder = Finder(library)
     try:
         result = finder.search(wanted)
@@ -194,13 +195,12 @@ def ask(
     from core.worker.asking import ask as run
     from core.worker.finding import Finder
 
+    filters = placed(parse_filters(filter or ()), library)
     finder = Finder(library)
     try:
         with progress(quiet=True) as line:
             mode = "extractive" if extractive else "auto"
-            answer, _ = run(
-                finder, library, question, filters=parse_filters(filter or ()), mode=mode, control=line.control
-            )
+            answer, _ = run(finder, library, question, filters=filters, mode=mode, control=line.control)
     finally:
         finder.close()
     if not json:

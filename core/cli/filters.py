@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from core.base.errors import BadQuery
 from core.base.types import Filters
@@ -30,6 +31,19 @@ def parse_filters(pairs: Sequence[str]) -> Filters:
         else:
             filters = replace(filters, **{key: _date(value)})  # type: ignore[arg-type]
     return filters
+
+
+def placed(filters: Filters, library: Path) -> Filters:
+    """With the folders as the library has them, which people also name from where they are or through a link."""
+    if not filters.folders:
+        return filters
+    from core.library import Library
+
+    reader = Library.open(library)
+    try:
+        return replace(filters, folders=tuple(reader.spelled(Path(folder)) for folder in filters.folders))
+    finally:
+        reader.close()
 
 
 def _date(text: str) -> str:

@@ -49,6 +49,13 @@ def test_a_folder_is_the_same_by_any_way_that_leads_there(library, docs, tmp_pat
     assert call("ingest", library=library)["documents"] == 0
 
 
+def test_a_folder_to_filter_by_is_named_as_people_name_it(library, docs, tmp_path, monkeypatch):
+    monkeypatch.chdir(docs)
+    for name in ("inner", "./inner/", tmp_path / "link" / "documents" / "inner", docs / "inner"):
+        hits = call("search", "ostrich", "--filter", f"folder={name}", library=library)["hits"]
+        assert [hit["document"] for hit in hits] == [str(docs / "inner" / "two.txt")]
+
+
 def test_a_linked_file_goes_by_the_name_of_its_link(library, docs, monkeypatch):
     (docs / "linked.txt").symlink_to(docs / "one.txt")
     assert call("ingest", library=library)["documents"] == 3
