@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -12,6 +14,7 @@ from app.models.documents import name
 from app.widgets.buttons import Button
 from app.widgets.hit_filters import shorten
 from app.widgets.labels import Label
+from core.base.files import path_shown
 from core.base.types import Document
 from core.library import Relatives
 
@@ -30,6 +33,7 @@ class RelativesList(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._shown: tuple[int, Relatives] | None = None
+        self._twice: set[str] = set()  # names that need their folder to be told apart
         self.links: list[Button] = []
 
     def show_relatives(self, document: Document, relatives: Relatives) -> None:
@@ -42,6 +46,8 @@ class RelativesList(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self.links = []
+        names = Counter(name(one) for one in (document, *relatives.copies, *relatives.versions))
+        self._twice = {called for called, number in names.items() if number > 1}
         self._section(tr("Says the same as"), relatives.copies)
         self._section(tr("Other versions, the newest first"), relatives.versions)
         self.setVisible(bool(self.links))
@@ -51,8 +57,8 @@ class RelativesList(QWidget):
             return
         self._column.addWidget(Label(title, "small"))
         for document in documents[:_LISTED]:
-            link = Button(shorten(name(document), _LONGEST).replace("&", "&&"), "link", "")
-            link.setAccessibleName(tr("Read {name}", name=name(document)))
+            link = Button(self._words(document).replace("&", "&&"), "link", "")
+            link.setAccessibleName(tr("Read {name}", name=self._words(document)))
             link.setToolTip(document.path)
             link.clicked.connect(lambda _=False, one=document: self.chosen.emit(one))
             self._column.addWidget(link)
@@ -60,3 +66,10 @@ class RelativesList(QWidget):
         more = len(documents) - _LISTED
         if more > 0:
             self._column.addWidget(Label(tr("and {n} more", n=more), "small"))
+
+    def _words(self, document: Document) -> str:
+        called = name(document)
+        if called not in self._twice:
+            return shorten(called, _LONGEST)
+        folder = PurePath(path_shown(document.path)).parent.name
+        return f"{shorten(called, _LONGEST // 2)} · {shorten(folder, _LONGEST // 2)}"

@@ -186,6 +186,18 @@ def test_an_encrypted_mail_is_not_offered_a_password(full: MainWindow) -> None:
     assert "mail program" in advice(mail)
 
 
+def test_relatives_of_one_name_are_told_apart_by_their_folders(full: MainWindow) -> None:
+    shown = page(full)
+    choose(shown, "payroll")
+    document = shown.details.document
+    assert document is not None
+    others = tuple(
+        replace(document, id=900 + n, path=f"/backup/{year}/payroll.pdf") for n, year in enumerate((2023, 2024))
+    )
+    shown.details.show_document(document, Relatives(others, ()))
+    assert [link.text() for link in shown.details.relatives.links] == ["payroll.pdf · 2023", "payroll.pdf · 2024"]
+
+
 def words(sheet: Sheet) -> list[str]:
     from PySide6.QtWidgets import QLabel
 
