@@ -14,8 +14,11 @@ from app.models.states import RETRYABLE, opens_with_password
 from app.views.dialogs import confirm
 from app.views.unlock_sheet import UnlockSheet
 from app.views.viewer_outside import open_outside, show_in_folder
+from app.widgets.hit_filters import shorten
 from core.base.files import path_shown, text_path
 from core.base.types import Document
+
+_LONGEST = 60  # characters of a name in a question
 
 
 class DocumentActions(QObject):
@@ -54,7 +57,9 @@ class DocumentActions(QObject):
         if not self._context.settings.get("confirm_remove"):
             jobs.remove(paths)
             return
-        words = tr("It can no longer be found or cited. The file on disk stays as it is.")
+        called = shorten(PurePath(path_shown(paths[0])).name, _LONGEST) if len(paths) == 1 else ""
+        words = f"{called}\n\n" if called else ""
+        words += tr("It can no longer be found or cited. The file on disk stays as it is.")
         if any(self.in_folder(path) for path in paths):
             words += " " + tr("It is left out from now on; “Folders” lists what is left out, and takes it back.")
         title = plural(len(paths), "Remove this file from the library?", "Remove {n} files from the library?")
