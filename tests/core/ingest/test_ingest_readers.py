@@ -328,7 +328,8 @@ class TestStates:
     @pytest.mark.parametrize(
         ("name", "data", "state", "word"),
         [
-            ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(20), DocumentState.UNSUPPORTED, "a picture"),
+            ("a.mp3", b"ID3\x04" + bytes(20), DocumentState.UNSUPPORTED, "a sound file"),
+            ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(20), DocumentState.BROKEN, "picture"),
             ("a.pdf", b"%PDF-1.4\nnothing that makes sense", DocumentState.BROKEN, "damaged"),
             ("a.txt", b"", DocumentState.EMPTY, "no bytes"),
             ("a.docx", _ENCRYPTED, DocumentState.LOCKED, "password"),
