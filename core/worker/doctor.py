@@ -21,7 +21,16 @@ from core.worker import documents_check
 from core.worker.finding import encoder_for
 
 _OF_THE_INDEX = frozenset(
-    {"index manifest", "dense files", "segments", "indexed passages", "vectors", "index leftovers", "passage counts"}
+    {
+        "index manifest",
+        "dense files",
+        "segments",
+        "indexed passages",
+        "waiting passages",
+        "vectors",
+        "index leftovers",
+        "passage counts",
+    }
 )
 
 

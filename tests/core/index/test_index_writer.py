@@ -345,7 +345,7 @@ def test_rebuilding_encodes_lost_vectors_or_leaves_them_to_the_next_ingest(shelf
     shelf.db.execute("DELETE FROM vector WHERE hash LIKE '/shelf/003%'")
     rebuild(shelf.folder, shelf.db, Vectors(made))
     assert shelf.writer().indexed() == set(ids) - {ids[3]}
-    assert faults(shelf) == ["indexed passages", "vectors"]
+    assert faults(shelf) == ["waiting passages", "vectors"]
     rebuild(shelf.folder, shelf.db, Vectors(made), lambda headings, text, title: text)
     assert search(shelf, made[3]) == before
 

@@ -80,7 +80,8 @@ def test_defaults_can_be_taken_back_and_a_library_has_patterns_of_its_own(kept, 
 @pytest.mark.parametrize(
     ("name", "is_folder", "ignored"),
     [
-        ("a.txt", False, False), (".git", True, True), ("x~", False, True), ("copy.part", False, True), ("part", False, False),
+        ("a.txt", False, False), (".git", True, True), ("x~", False, True), ("copy.part", False, True),
+        ("part", False, False),
     ],
 )  # fmt: skip
 def test_defaults(name, is_folder, ignored):
@@ -216,17 +217,19 @@ def test_a_file_that_is_being_copied_is_read_when_it_is_whole(kept, folder, monk
 
 def test_an_edit_at_work_leaves_the_older_text_to_be_found(kept, folder, monkeypatch):
     kept.run(folder)
-    monkeypatch.setattr(reading, "SETTLE_SECONDS", 0.6)
-    stop = threading.Event()
+    monkeypatch.setattr(reading, "SETTLE_SECONDS", 1.5)  # longer than a busy machine lets the writer wait
+    begun, stop = threading.Event(), threading.Event()
 
     def write_on():
         while not stop.is_set():
             with (folder / "a.txt").open("a") as file:
                 file.write("more ")
+            begun.set()
             time.sleep(0.001)
 
     writer = threading.Thread(target=write_on)
     writer.start()
+    begun.wait()
     try:
         report = kept.run()
     finally:
