@@ -85,7 +85,8 @@ def _delete(db: Database, library: Path, ids: list[int], control: Control) -> in
         part = ids[at : at + _AT_ONCE]
         paths = [p for p in (living.path_of(db, i) for i in part) if p is not None]
         with transaction(db):
-            gone += len(delete_files(db, part).documents)
+            # what they said may stand in a file that is still to be read: vectors go at the end of the run
+            gone += len(delete_files(db, part, keep_vectors=True).documents)
         for path in paths:
             drop_cache(library, path)
     return gone

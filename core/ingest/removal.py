@@ -84,17 +84,17 @@ def _files_at(db: Database, texts: Sequence[str]) -> list[FileRow]:
     return [row for row in known if row.path in files or any(documents.is_under(row.path, f) for f in folders)]
 
 
-def delete_files(db: Database, file_ids: Sequence[int]) -> Gone:
+def delete_files(db: Database, file_ids: Sequence[int], *, keep_vectors: bool = False) -> Gone:
     """Delete files with their documents; call inside a transaction."""
-    gone = delete_documents(db, documents.of_files(db, file_ids))
+    gone = delete_documents(db, documents.of_files(db, file_ids), keep_vectors=keep_vectors)
     db.conn.executemany("DELETE FROM file WHERE id = ?", ((f,) for f in file_ids))
     return gone
 
 
-def delete_documents(db: Database, ids: Sequence[int]) -> Gone:
+def delete_documents(db: Database, ids: Sequence[int], *, keep_vectors: bool = False) -> Gone:
     """Delete documents with all that stems from them; call inside a transaction.
 
-    It costs what they hold, not what the library holds (but for the stored answers, which are looked through).
+    A run may keep their vectors to its end, for what says the same and is still to be read. It costs what they hold, not what the library holds (but for the stored answers, which are looked through).
     """
     gone = Gone()
     hashes: dict[int, str] = {}
@@ -105,7 +105,8 @@ def delete_documents(db: Database, ids: Sequence[int]) -> Gone:
         documents.delete_document(db, document_id)
     gone.documents = {i: copies.equal_to(db, content) for i, content in contents.items()}
     gone.passages = set(hashes) - set(passages.hashes(db, list(hashes)))
-    gone.vectors_left = passages.drop_vectors(db, (hashes[i] for i in gone.passages))
+    if not keep_vectors:
+        gone.vectors_left = passages.drop_vectors(db, (hashes[i] for i in gone.passages))
     concepts.forget_examples(db, gone.passages)
     history.forget(db, gone.documents)
     return gone

@@ -29,6 +29,7 @@ class Changes:
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._made = 0
+        self._words: list[str] = []
         self._let_be: set[Path] = set()
         self._files = Counter(content(path) for path in self._all())
         self._broken: set[str] = set()
@@ -57,6 +58,11 @@ class Changes:
         """The files whose content was never away."""
         return [path for path in self._all() if content(path) not in self._broken]
 
+    def gone_words(self) -> list[str]:
+        """Words that stood in some file once, and do in none now."""
+        left = "".join(path.read_text() for path in self._all() if path.suffix in EDITABLE)
+        return [word for word in self._words if word not in left]
+
     def _all(self) -> list[Path]:
         return sorted(path for path in self._folder.rglob("*") if path.is_file())
 
@@ -78,7 +84,8 @@ class Changes:
     def _text(self) -> str:
         self._made += 1
         words = " ".join(self._luck.choice(WORDS) for _ in range(40))
-        return f"Note {self._made}\n\n{words} and the word fresh{self._made}q.\n"
+        self._words.append(f"fresh{self._made}q")
+        return f"Note {self._made}\n\n{words} and the word {self._words[-1]}.\n"
 
     def _came(self, path: Path) -> None:
         self._files[content(path)] += 1

@@ -19,6 +19,7 @@ from core.worker.doctor import examine
 from core.worker.finding import Finder
 from tests.corpus import make_folder
 from tests.e2e.changing import Changes
+from tests.traces import found_in
 
 KILLS = 40
 STEADY = 30  # documents that nobody touches
@@ -263,6 +264,9 @@ def test_forty_kills_on_a_changing_folder(tmp_path, tiny_home):
     call(library, "purge", {})
     check_equal(library, fresh)
     check_clean(library, tiny_home)
+    gone = changes.gone_words()[-30:]
+    assert len(gone) == 30
+    assert found_in(library, gone) == set()
     assert call(library, "ingest", {"paths": []})["encoded"] == 0
 
 

@@ -256,6 +256,24 @@ def test_a_copy_that_went_on_before_it_was_read_is_not_encoded_again(kept, folde
     assert encoded(kept) == kept.rows("SELECT count(DISTINCT hash) FROM passage")[0][0]
 
 
+def test_a_file_is_deleted_while_its_copy_is_half_read(kept, folder, tmp_path, monkeypatch):
+    one = folder / "one.txt"
+    one.write_text("The bees of the hive make honey. " * 5)
+    kept.run(folder)
+    shutil.copy(one, folder / "two.md")
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "store_document", lambda *args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            kept.run()
+    one.unlink()
+    report = kept.run()
+    assert (report.removed, report.encoded) == (1, 0)
+    equals_fresh(kept, folder, tmp_path)
+    (folder / "two.md").unlink()
+    kept.run()
+    assert encoded(kept) == kept.rows("SELECT count(DISTINCT hash) FROM passage")[0][0]
+
+
 def test_what_was_removed_stays_removed_in_a_renamed_folder(kept, folder):
     (folder / "sub").mkdir()
     for name in ("bees-0000.txt", "bread-0002.txt"):
