@@ -94,7 +94,8 @@ def delete_files(db: Database, file_ids: Sequence[int], *, keep_vectors: bool = 
 def delete_documents(db: Database, ids: Sequence[int], *, keep_vectors: bool = False) -> Gone:
     """Delete documents with all that stems from them; call inside a transaction.
 
-    A run may keep their vectors to its end, for what says the same and is still to be read. It costs what they hold, not what the library holds (but for the stored answers, which are looked through).
+    A run may keep their vectors to its end, for what says the same and is still to be read. It costs what they hold,
+    not what the library holds (but for the stored answers, which are looked through).
     """
     gone = Gone()
     hashes: dict[int, str] = {}
