@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from zipfile import BadZipFile
 
 from core.base.types import BlockKind, DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
@@ -17,7 +16,7 @@ from core.ingest.readers.docx_styles import Styles
 from core.ingest.readers.html import decode_page
 from core.ingest.readers.html import walk as walk_html
 from core.ingest.readers.html_source import parse_page
-from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of
+from core.ingest.readers.ooxml import Element, Package, Relation, attribute, child, name_of, read_package
 from core.ingest.readers.rows import table_rows
 
 _SKIPPED = frozenset(["del", "moveFrom", "instrText", "delText", "rt", "rubyPr", "pPr", "rPr", "sectPr", "Fallback"])
@@ -27,14 +26,7 @@ _LONG_CELL = 600
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
-    try:
-        with Package(path, limits) as package:
-            yield _Reader(package, limits, tick).document()
-    except TooLarge:
-        size = limits.inflated_bytes >> 20
-        yield failure(DocumentState.TOO_LARGE, f"The document unfolds to more than {size:,} MB.")
-    except BadZipFile:
-        yield failure(DocumentState.BROKEN, "The file is damaged: it cannot be unpacked as a Word document.")
+    yield read_package(path, limits, "Word document", lambda package: _Reader(package, limits, tick).document())
 
 
 class _Reader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import IO
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from core.base.types import DocumentState, ReadDocument
 from core.ingest.limits import Limits
+from core.ingest.readers.build import failure
 
 
 class TooLarge(Exception):
@@ -56,6 +59,20 @@ def child(node: Element | None, *path: str) -> Element | None:
     for name in path:
         node = next((c for c in node if name_of(c) == name), None) if node is not None else None
     return node
+
+
+def read_package(
+    path: Path, limits: Limits, kind: str, read: Callable[[Package], ReadDocument], *, streamed: bool = False
+) -> ReadDocument:
+    """What `read` makes of the package at `path`; one that is too large or damaged is told, as a `kind` of file."""
+    try:
+        with Package(path, limits, streamed=streamed) as package:
+            return read(package)
+    except TooLarge:
+        size = limits.inflated_bytes >> 20
+        return failure(DocumentState.TOO_LARGE, f"The {kind} unfolds to more than {size:,} MB.")
+    except zipfile.BadZipFile:
+        return failure(DocumentState.BROKEN, f"The file is damaged: it cannot be unpacked as a {kind}.")
 
 
 class Package:

@@ -18,7 +18,7 @@ from lxml import etree
 from core.base.types import BlockKind, DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse, failure
-from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of
+from core.ingest.readers.ooxml import Element, Package, Relation, attribute, child, name_of, read_package
 from core.ingest.readers.ooxml_drawing import chosen, lines, paragraph_text, part_text, table_lines
 
 _NO_TITLE = "PowerPoint Presentation"  # what the program calls a presentation that has no title
@@ -30,14 +30,7 @@ _DEEPEST = 40  # groups within groups
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
-    try:
-        with Package(path, limits) as package:
-            yield _Reader(package, limits, tick).document()
-    except TooLarge:
-        size = limits.inflated_bytes >> 20
-        yield failure(DocumentState.TOO_LARGE, f"The presentation unfolds to more than {size:,} MB.")
-    except BadZipFile:
-        yield failure(DocumentState.BROKEN, "The file is damaged: it cannot be unpacked as a presentation.")
+    yield read_package(path, limits, "presentation", lambda package: _Reader(package, limits, tick).document())
 
 
 class _Reader:

@@ -19,7 +19,7 @@ from lxml import etree
 from core.base.types import DocumentState, ReadDocument
 from core.ingest.limits import Limits, Tick
 from core.ingest.readers.build import TextBuilder, collapse, failure
-from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of
+from core.ingest.readers.ooxml import Element, Package, Relation, TooLarge, attribute, child, name_of, read_package
 from core.ingest.readers.ooxml_drawing import lines, part_text
 from core.ingest.readers.sheet_rows import SheetRows
 from core.ingest.readers.xlsx_cells import MOST_CELLS, Formats, SharedStrings, SheetCells
@@ -32,14 +32,9 @@ _THREADED = "tc="  # the author of the copy that older versions of Excel show
 
 
 def read(path: Path, limits: Limits, tick: Tick) -> Iterator[ReadDocument]:
-    try:
-        with Package(path, limits, streamed=True) as package:
-            yield _Reader(package, limits, tick).document()
-    except TooLarge:
-        size = limits.inflated_bytes >> 20
-        yield failure(DocumentState.TOO_LARGE, f"The workbook unfolds to more than {size:,} MB.")
-    except BadZipFile:
-        yield failure(DocumentState.BROKEN, "The file is damaged: it cannot be unpacked as a workbook.")
+    yield read_package(
+        path, limits, "workbook", lambda package: _Reader(package, limits, tick).document(), streamed=True
+    )
 
 
 class _Reader:
