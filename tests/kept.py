@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from sqlite_utils import Database
 
 from core.base.events import Control
-from core.base.types import Document, Filters, Hit, IngestReport, Query
+from core.base.types import BM25, DENSE, Document, Filters, Hit, IngestReport, Query
 from core.encode.encoder import Encoder
 from core.index.snapshot import Snapshot
 from core.ingest.pipeline import Ingest
@@ -52,10 +52,11 @@ class Kept:
         return {d.external_id or Path(d.path).name: d for d in self.read(lambda library: library.documents())}
 
     def search(self, text: str, k: int = 10, **filters: Any) -> list[Hit]:
-        fold = filters.pop("fold", True)
+        fold, channels = filters.pop("fold", True), filters.pop("channels", (BM25, DENSE))
         searcher = Searcher(self.folder, self.encoder)
+        query = Query(text, k=k, channels=channels, filters=Filters(**filters), fold=fold)
         try:
-            return list(searcher.search(Query(text, k=k, filters=Filters(**filters), fold=fold)).hits)
+            return list(searcher.search(query).hits)
         finally:
             searcher.close()
 

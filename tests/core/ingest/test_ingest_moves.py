@@ -69,7 +69,8 @@ def test_a_renamed_file_keeps_id_and_tags_and_is_found_by_its_new_name(kept, fol
     assert (report.moved, report.encoded) == (1, 0)
     assert kept.documents()["renamed ledger.txt"].id == document.id
     assert kept.documents()["renamed ledger.txt"].tags == ("mine",)
-    assert kept.search("ledger")[0].passage.document_id == document.id
+    # By words: how near a tiny encoder finds them to "ledger" is chance, and differs between machines.
+    assert kept.search("ledger", channels=("bm25",))[0].passage.document_id == document.id
     equals_fresh(kept, folder, tmp_path)
 
 
