@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.base.events import Control
-from core.encode.encoder import PASSAGE, FloatArray, TokenStates
+from core.base.types import DENSE, MULTI
+from core.encode.encoder import PASSAGE, Encoded, FloatArray, TokenStates
 from core.encode.tokens import Tokens
 from core.models.bundles import Bundle
 
@@ -82,6 +83,26 @@ class BatchedEncoder(ABC):
                 if on_batch is not None:
                     on_batch(done)
         return vectors
+
+    @property
+    def heads(self) -> frozenset[str]:
+        return frozenset((DENSE, MULTI))
+
+    def encode_heads(
+        self,
+        texts: Sequence[str],
+        heads: Collection[str],
+        *,
+        kind: str = PASSAGE,
+        control: Control | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> Encoded:
+        """See `Encoder.encode_heads`."""
+        if unknown := set(heads) - self.heads:
+            raise ValueError(f"{self.id} has no head {', '.join(sorted(unknown))}")
+        dense = self.encode(texts, kind=kind, control=control, on_batch=on_batch) if DENSE in heads else None
+        multi = tuple(self.token_states(text, kind).vectors for text in texts) if MULTI in heads else None
+        return Encoded(dense, None, multi)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See `Encoder.count_tokens`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,20 @@ class TokenStates:
 
     spans: list[tuple[int, int]]
     vectors: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What the heads of an encoder make of N texts; a head that was not asked for is None.
+
+    `dense` [N, D] are unit vectors. `lexical` gives for each text its vocabulary tokens with positive weights (the
+    maximum over repeats; no special tokens). `multi` gives for each text the unit vectors [T, M] of its tokens, without
+    special tokens and without those of the prefix.
+    """
+
+    dense: FloatArray | None = None
+    lexical: tuple[dict[str, float], ...] | None = None
+    multi: tuple[FloatArray, ...] | None = None
 
 
 class Encoder(Protocol):
@@ -57,6 +71,28 @@ class Encoder(Protocol):
 
         Raises:
             Cancelled: through `control`.
+        """
+        ...
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """The channels that it can make: "dense" always, "lexical" with a trained head, "multi"."""
+        ...
+
+    def encode_heads(
+        self,
+        texts: Sequence[str],
+        heads: Collection[str],
+        *,
+        kind: str = PASSAGE,
+        control: Control | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> Encoded:
+        """Several representations in one pass over the model (M3-Embedding, section 3.1).
+
+        Raises:
+            Cancelled: through `control`.
+            ValueError: a head that this encoder does not have.
         """
         ...
 

@@ -98,7 +98,7 @@ def _members(channel: str) -> tuple[str, ...]:
 
 def _timed(searcher: Searcher, text: str) -> float:
     started = time.perf_counter()
-    searcher.search(Query(text, k=_SHOWN))
+    searcher.search(Query(text, k=_SHOWN, literal=True))
     return 1000 * (time.perf_counter() - started)
 
 
@@ -108,7 +108,7 @@ def _documents(
     """Documents by their best passage, best first."""
     if not text.strip():
         return []
-    ranking = searcher.ranking(Query(text, channels=channels), DEPTH)
+    ranking = searcher.ranking(Query(text, channels=channels, literal=True), DEPTH)
     return list(dict.fromkeys(name for p in ranking.ids.tolist() for name in names.get(p, ())))[:DEPTH]
 
 

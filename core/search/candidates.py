@@ -19,11 +19,17 @@ DEPTH = 200  # candidates of each channel
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A query made ready for scoring. `vector` is None when the dense channel takes no part."""
+    """A query made ready for scoring; what is None or empty takes no part.
+
+    `terms` are words (BM25), `vector` [D] is of the dense channel, `lexical` are tokens with the weights the encoder
+    gives them, `tokens` [T, M] the unit vectors of the query's tokens (multi).
+    """
 
     terms: tuple[QueryTerm, ...]
     vector: Floats | None
     weights: Mapping[str, float] = field(default_factory=dict)
+    lexical: tuple[QueryTerm, ...] = ()
+    tokens: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ class Searcher:
 
         Raises as `search`.
         """
-        return self.search(Query(standalone(question, history), k=k, filters=filters))
+        return self.search(Query(standalone(question, history), k=k, filters=filters, literal=True))
 
     def ranking(self, query: Query, depth: int) -> Ranking:
         """At least `depth` candidates of each channel without their texts, for evaluation. Raises as `search`."""
@@ -180,7 +180,7 @@ class Searcher:
         terms = words.without_function_words(text, query_terms(text, self._languages, limit=MOST_WORDS))
         notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
         vector = None
-        if DENSE in query.channels and snapshot.generation.segments:
+        if DENSE in (query.channels or CHANNELS) and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
                 seen = query.text[: _CHARACTERS_A_TOKEN * self._encoder.max_tokens]
                 vector = self._encoder.encode([seen], kind=QUERY)[0]
@@ -227,11 +227,11 @@ def _require_good(query: Query) -> None:
     if not query.text.strip():
         raise BadQuery("The query is empty.", "Type one or more words.")
     unknown = [channel for channel in query.channels if channel not in CHANNELS]
-    if unknown or not query.channels:
-        raise BadQuery(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(CHANNELS)}.")
+    if unknown:
+        raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
 
 
 def _usable(query: Query, prepared: Prepared) -> tuple[str, ...]:
     """The query's channels that can be scored; words alone when none of them can."""
-    channels = tuple(c for c in dict.fromkeys(query.channels) if c != DENSE or prepared.vector is not None)
+    channels = tuple(c for c in dict.fromkeys(query.channels or CHANNELS) if c != DENSE or prepared.vector is not None)
     return channels or (BM25,)

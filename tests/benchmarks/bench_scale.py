@@ -16,7 +16,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from core.base.events import Changed, Control, Event, Progress
 from core.base.types import IngestReport
-from core.encode.encoder import Encoder, FloatArray, TokenStates
+from core.encode.encoder import Encoded, Encoder, FloatArray, TokenStates
 from core.encode.load import open_encoder, serve
 from core.ingest.pipeline import Ingest
 from core.library import Library
@@ -53,6 +53,14 @@ class HashingEncoder:
     ) -> FloatArray:  # fmt: skip
         made = np.stack([self._table[[hash_of(w) for w in text.split()] or [0]].sum(axis=0) for text in texts])
         return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+    heads = frozenset(("dense",))
+
+    def encode_heads(
+        self, texts: Sequence[str], heads: Collection[str], *, kind: str = "passage", control: Control | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> Encoded:  # fmt: skip
+        return Encoded(self.encode(texts, kind=kind, control=control, on_batch=on_batch) if "dense" in heads else None)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) * 4 // 3 for text in texts]

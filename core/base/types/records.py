@@ -15,11 +15,17 @@ class SegmentFile:
     passages: int
     dense_path: str
     dense_sha256: str
+    multi_path: str = ""  # compressed token vectors; empty when the segment has none
+    multi_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """An index as of one commit; `number` names its folder `generations/NNNN`."""
+    """An index as of one commit; `number` names its folder `generations/NNNN`.
+
+    `means`, `codec`: paths relative to the library folder, empty when there is none. `fusion` are the channels' weights
+    as calibrated on this library; a channel left out takes its default.
+    """
 
     number: int
     encoder: str
@@ -30,6 +36,9 @@ class Generation:
     concepts: str = ""  # folder of the sparse autoencoder under models/, empty when there is none
     counts: dict[str, int] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
+    means: str = ""  # the languages' mean vectors that were taken out of the dense vectors
+    codec: str = ""  # centroids and quantiser of the token vectors
+    fusion: dict[str, float] = field(default_factory=dict)
     format: int = 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from core.base.types.documents import Passage
 from core.base.types.places import NOWHERE, Span
@@ -29,14 +30,29 @@ class Filters:
         return any((self.folders, self.types, self.languages, self.tags, self.after, self.before, self.documents))
 
 
+class Level(StrEnum):
+    """What a hit is: how much of a document is found and shown as one."""
+
+    SENTENCE = "sentence"
+    PASSAGE = "passage"
+    SECTION = "section"
+    DOCUMENT = "document"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One search. `weights` are per channel; a channel left out takes its default."""
+    """One search. `weights` are per channel; a channel left out takes its default.
+
+    Without `channels` the library's own are taken. `literal` text has no syntax: quotes, `-word` and `field:value` are
+    plain text in it (questions, evaluation).
+    """
 
     text: str
     k: int = 10
     filters: Filters = field(default_factory=Filters)
-    channels: tuple[str, ...] = (BM25, DENSE)
+    channels: tuple[str, ...] = ()
+    level: Level = Level.PASSAGE
+    literal: bool = False
     weights: dict[str, float] = field(default_factory=dict)
     boosts: dict[int, float] = field(default_factory=dict)  # concept id -> factor; 0 mutes
     fold: bool = True  # show one hit for equal passages of copies and versions

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
 from core.base.events import Control
 from core.base.types import Hit, Passage, Query, ScorePart, SearchResult
-from core.encode.encoder import TokenStates
+from core.encode.encoder import Encoded, TokenStates
 from core.text.analyze import terms
 
 TEXTS = (
@@ -40,6 +40,14 @@ class HashingEncoder:
             for term in terms(text, "en"):
                 row += np.random.default_rng(zlib.crc32(term.text.encode())).choice((-1.0, 1.0), self.dimension)
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
+
+    heads = frozenset(("dense",))
+
+    def encode_heads(
+        self, texts: Sequence[str], heads: Collection[str], *, kind: str = "passage", control: Control | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> Encoded:  # fmt: skip
+        return Encoded(self.encode(texts, kind=kind, control=control, on_batch=on_batch) if "dense" in heads else None)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(self.token_spans(text)) for text in texts]
