@@ -96,6 +96,24 @@ class Encoder(Protocol):
         """
         ...
 
+    def encode_long(
+        self,
+        texts: Sequence[str],
+        *,
+        kind: str = PASSAGE,
+        control: Control | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> FloatArray:
+        """Unit vectors [N, D] of whole texts, however long: nothing is cut off.
+
+        A text within the window has exactly the vector of `encode`. A longer one is read in windows of the model's
+        length whose token-weighted mean is taken, or, by a model pooled at CLS, with a CLS every 256 tokens (MCLS).
+
+        Raises:
+            Cancelled: through `control`.
+        """
+        ...
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each whole text, without special tokens."""
         ...

@@ -1,4 +1,4 @@
-"""Texts to token ids and character spans."""
+"""Texts to token ids, character spans and the names of tokens."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tokenizers import Tokenizer
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_UNKNOWN = ("[UNK]", "<unk>")  # stands for what has no token: a state it has, a name it has not
+_SPACES = " \u2581"  # the space before a word, decoded and as SentencePiece writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,14 @@ class TokenisedText:
     ids: list[int]
     spans: list[tuple[int, int]]
     special: list[int]
+
+    def own(self, skip: int = 0) -> NDArray[np.bool_]:
+        """Which tokens [T] are the text's own: not special, not before character `skip`, not a mere space."""
+        marks = [
+            not special and start >= skip and end > start
+            for (start, end), special in zip(self.spans, self.special, strict=True)
+        ]
+        return np.array(marks, bool)
 
 
 class Tokens:
@@ -33,6 +45,7 @@ class Tokens:
         self._whole.no_truncation()
         pads = [self._whole.token_to_id(name) for name in ("[PAD]", "<pad>")]
         self.pad = next((id for id in pads if id is not None), 0)
+        self._terms: dict[int, str] = dict.fromkeys(self._nameless(), "")
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Ids with special tokens, cut at the window."""
@@ -50,9 +63,49 @@ class Tokens:
 
     def tokenise(self, text: str) -> TokenisedText:
         """One text, cut at the window, with the characters of each token."""
-        encoded = self._cut.encode(_valid(text))
-        spans = [_trimmed(text, start, end) for start, end in encoded.offsets]
-        return TokenisedText(encoded.ids, spans, encoded.special_tokens_mask)
+        return _tokenised(text, self._cut.encode(_valid(text)))
+
+    def tokenise_all(self, texts: Sequence[str]) -> list[TokenisedText]:
+        """Several texts, cut at the window, with the characters of each token."""
+        encoded = self._cut.encode_batch([_valid(text) for text in texts])
+        return [_tokenised(text, one) for text, one in zip(texts, encoded, strict=True)]
+
+    def tokenise_whole(self, text: str) -> TokenisedText:
+        """One text, not cut, with special tokens and the characters of each token."""
+        return _tokenised(text, self._whole.encode(_valid(text)))
+
+    def term(self, id: int) -> str:
+        """The text of a vocabulary token, by which lexical weights are named; "" for special and unknown tokens.
+
+        SentencePiece has a word with and without a space before it as two tokens: both have one name, so that a word
+        after a bracket is the word after a space. A WordPiece continuation keeps its "##": it is no word.
+        """
+        if id not in self._terms:
+            self._terms[id] = self._decoded(self._whole.id_to_token(id) or "")
+        return self._terms[id]
+
+    def largest(self, ids: Sequence[int], weights: Sequence[float]) -> dict[str, float]:
+        """Term -> its largest weight above 0."""
+        terms: dict[str, float] = {}
+        for id, weight in zip(ids, weights, strict=True):
+            if weight > 0 and (name := self.term(id)):
+                terms[name] = max(weight, terms.get(name, 0.0))
+        return terms
+
+    def _decoded(self, token: str) -> str:
+        decoder = self._whole.decoder
+        # bytes of a part of a character cannot be decoded alone: their token keeps the vocabulary's spelling
+        text = decoder.decode([token]) if decoder is not None else token
+        return (token if "\ufffd" in text else text).strip(_SPACES)
+
+    def _nameless(self) -> set[int]:
+        special = {id for id, token in self._whole.get_added_tokens_decoder().items() if token.special}
+        return special | {id for id in map(self._whole.token_to_id, _UNKNOWN) if id is not None}
+
+
+def _tokenised(text: str, encoded: Encoding) -> TokenisedText:
+    spans = [_trimmed(text, start, end) for start, end in encoded.offsets]
+    return TokenisedText(encoded.ids, spans, encoded.special_tokens_mask)
 
 
 def _valid(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 from transformers import AutoModel
 
 from core.base.errors import ModelDamaged
-from core.encode.batched import BatchedEncoder
+from core.base.types import DENSE, LEXICAL, MULTI
+from core.encode.batched import Applied, BatchedEncoder
 from core.encode.encoder import FloatArray
+from core.encode.heads import Linear
 from core.models.bundles import Bundle
 
 
@@ -35,23 +38,51 @@ class TorchEncoder(BatchedEncoder):
 
     def _states(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> FloatArray:
         with torch.inference_mode():
-            return np.asarray(self._forward(ids, mask)[0].cpu().numpy(), np.float32)
+            return _array(self._forward(ids, mask)[0])
 
     def _pool(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> FloatArray:
         """Pooled on the device, so that only [B, D] leaves it."""
         with torch.inference_mode():
+            return _array(self._pooled_states(*self._forward(ids, mask)))
+
+    def _apply(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], own: NDArray[np.bool_], wanted: Collection[str]
+    ) -> Applied:
+        """The token heads run on the device too, so that no states leave it."""
+        with torch.inference_mode():
             states_BTD, mask_BT = self._forward(ids, mask)
-            if self._pooling == "cls":
-                pooled_BD = states_BTD[:, 0]
-            else:
-                weights = mask_BT.unsqueeze(-1).to(states_BTD.dtype)
-                pooled_BD = (states_BTD * weights).sum(1) / weights.sum(1)
-            return np.asarray(pooled_BD.cpu().numpy(), np.float32)
+            states_KD = states_BTD[torch.from_numpy(own).to(self.device)]
+            pooled = _array(self._pooled_states(states_BTD, mask_BT)) if DENSE in wanted else None
+            weights = _array(self._token_weights(states_KD)) if LEXICAL in wanted else None
+            return Applied(pooled, weights, _array(self._token_vectors(states_KD)) if MULTI in wanted else None)
+
+    def _pooled_states(self, states_BTD: torch.Tensor, mask_BT: torch.Tensor) -> torch.Tensor:
+        if self._pooling == "cls":
+            return states_BTD[:, 0]
+        weights = mask_BT.unsqueeze(-1).to(states_BTD.dtype)
+        return (states_BTD * weights).sum(1) / weights.sum(1)
+
+    def _token_weights(self, states_KD: torch.Tensor) -> torch.Tensor:
+        if self._heads.lexical is None:
+            raise ValueError("no lexical head")
+        return self._linear(self._heads.lexical, states_KD)[:, 0].relu()
+
+    def _token_vectors(self, states_KD: torch.Tensor) -> torch.Tensor:
+        multi = self._heads.multi
+        return torch.nn.functional.normalize(states_KD if multi is None else self._linear(multi, states_KD), dim=-1)
+
+    def _linear(self, head: Linear, rows: torch.Tensor) -> torch.Tensor:
+        weight, bias = (torch.from_numpy(part).to(self.device) for part in (head.weight, head.bias))
+        return torch.nn.functional.linear(rows, weight, bias)
 
     def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
         ids_BT = torch.from_numpy(ids).to(self.device)
         mask_BT = torch.from_numpy(mask).to(self.device)
         return self.model(input_ids=ids_BT, attention_mask=mask_BT).last_hidden_state, mask_BT
+
+
+def _array(tensor: torch.Tensor) -> FloatArray:
+    return np.asarray(tensor.cpu().numpy(), np.float32)
 
 
 def best_device() -> str:

@@ -1,0 +1,130 @@
+"""The heads of an encoder: what they make of its states, and the file of the bundle that holds them.
+
+M3-Embedding (Chen et al. 2024), section 3.1: a lexical head `ReLU(w h + b)`, a multi-vector head `norm(W h + b)` that
+may lower the dimension. A dense head is the Dense module of sentence-transformers: it follows the pooling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from core.base.errors import ModelDamaged
+from core.base.files import write_bytes
+from core.base.types import DENSE, LEXICAL, MULTI
+from core.encode.encoder import FloatArray
+from core.models.bundles import Bundle, verify
+
+HEADS_FILE = "heads.safetensors"
+_TINY = 1e-12
+ACTIVATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "identity": lambda rows: rows,
+    "tanh": np.tanh,
+    "relu": lambda rows: np.maximum(rows, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`rows @ weight.T + bias` with `weight` [out, in] and `bias` [out]."""
+
+    weight: FloatArray
+    bias: FloatArray
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        return np.asarray(rows @ self.weight.T + self.bias, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The trained heads of an encoder; `activation` names that of the dense one."""
+
+    dense: Linear | None = None
+    lexical: Linear | None = None
+    multi: Linear | None = None
+    activation: str = "identity"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The channels that an encoder with these heads can make: dense and multi need no head of their own."""
+        return frozenset((DENSE, MULTI)) | ({LEXICAL} if self.lexical else set())
+
+    def dense_vectors(self, pooled_ND: FloatArray) -> FloatArray:
+        """Unit vectors of pooled states."""
+        if self.dense is not None:
+            pooled_ND = ACTIVATIONS[self.activation](self.dense(pooled_ND))
+        return unit(pooled_ND)
+
+    def token_weights(self, states_TD: FloatArray) -> FloatArray:
+        """Lexical weights [T] of token states, none below 0.
+
+        Raises:
+            ValueError: there is no lexical head.
+        """
+        if self.lexical is None:
+            raise ValueError("no lexical head")
+        return np.maximum(self.lexical(states_TD)[:, 0], 0)
+
+    def token_vectors(self, states_TD: FloatArray) -> FloatArray:
+        """Unit vectors [T, M] of token states; without a head the states themselves."""
+        return unit(states_TD if self.multi is None else self.multi(states_TD))
+
+
+def read_heads(bundle: Bundle) -> Heads:
+    """The heads of a bundle; one without the file has none.
+
+    Raises:
+        ModelDamaged: the file differs from what was installed, or does not fit the encoder.
+    """
+    if HEADS_FILE not in bundle.config["files"]:
+        return Heads()
+    verify(bundle, (HEADS_FILE,))
+    try:
+        tensors = load_file(bundle.path(HEADS_FILE))
+        return Heads(
+            dense=_linear(tensors, DENSE),
+            lexical=_linear(tensors, LEXICAL),
+            multi=_linear(tensors, MULTI),
+            activation=str(bundle.config.get("dense_activation", "identity")),
+        )
+    except (OSError, SafetensorError, ValueError) as error:
+        raise ModelDamaged(
+            f"The heads of {bundle.id} cannot be read: {error}.", f"Install it again: whymatch models add {bundle.id}"
+        ) from error
+
+
+def write_heads(path: Path, heads: Heads) -> None:
+    """Write the file for a bundle's folder (the activation stands in the bundle's config).
+
+    Raises:
+        KnownError: the disk is full, or there is no permission.
+    """
+    named = {DENSE: heads.dense, LEXICAL: heads.lexical, MULTI: heads.multi}
+    tensors: dict[str, NDArray[np.float32]] = {}
+    for name, head in named.items():
+        if head is not None:
+            tensors[f"{name}.weight"] = np.ascontiguousarray(head.weight, np.float32)
+            tensors[f"{name}.bias"] = np.ascontiguousarray(head.bias, np.float32)
+    write_bytes(path, save(tensors))
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Rows of length 1 (a zero row stays zero)."""
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(norms, _TINY), np.float32)
+
+
+def _linear(tensors: Mapping[str, NDArray[np.float32]], name: str) -> Linear | None:
+    weight = tensors.get(f"{name}.weight")
+    if weight is None:
+        return None
+    bias = tensors.get(f"{name}.bias", np.zeros(len(weight), np.float32))
+    if weight.ndim != 2 or bias.shape != weight.shape[:1] or (name == LEXICAL and len(weight) != 1):
+        raise ValueError(f"{name} has the shape {weight.shape}")
+    return Linear(weight.astype(np.float32), bias.astype(np.float32))
