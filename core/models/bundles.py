@@ -16,15 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.base.errors import KnownError, ModelDamaged, ModelMissing, from_os_error
-from core.base.files import TEMPORARY_SUFFIX, read_json, sha256_file, sync_folder, write_json
+from core.base.errors import KnownError, LibraryLocked, ModelDamaged, ModelMissing, from_os_error
+from core.base.files import TEMPORARY_SUFFIX, FileLock, read_json, sha256_file, sync_folder, write_json
 from core.base.paths import models
+from core.models.card import CARD, card
 
 FORMAT = 1
 CONFIG = "bundle.json"
 ENCODER, LLM = "encoder", "llm"
 STARTERS = {ENCODER: "all-MiniLM-L6-v2", LLM: "SmolLM2-135M-Instruct-Q4_1"}
 _ACTIVE = "active.json"
+_LOCK = ".installing"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _AGAIN = "Install it again: whymatch models add"
 
@@ -164,12 +166,16 @@ def installing(config: dict[str, Any]) -> Iterator[Path]:
     of the same id is replaced. Nothing stays when the block fails.
 
     Raises:
-        KnownError: the disk is full, or there is no permission.
+        KnownError: the disk is full, there is no permission, or another process installs a model.
     """
     _check_id(config["id"])
     target = models() / config["id"]
+    with _alone(target):
+        yield from _installing(target, config)
+
+
+def _installing(target: Path, config: dict[str, Any]) -> Iterator[Path]:
     try:
-        models().mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(dir=models(), prefix=f".{target.name}.", suffix=TEMPORARY_SUFFIX))
     except OSError as error:
         raise from_os_error(error, target) from error
@@ -186,9 +192,31 @@ def installing(config: dict[str, Any]) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """One installation at a time, so that what a killed one has left behind can be told and swept."""
+    try:
+        models().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_os_error(error, target) from error
+    lock = FileLock(models() / _LOCK, "install")
+    try:
+        lock.acquire()
+    except LibraryLocked:
+        raise KnownError("Another model is being installed.", "Wait until that is done, then try again.") from None
+    try:
+        for left in models().glob(f".*{TEMPORARY_SUFFIX}"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+    finally:
+        lock.release()
+
+
 def seal(folder: Path, config: dict[str, Any]) -> None:
-    """Write `bundle.json` for the files that lie in `folder`, made durable first."""
-    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p.name != CONFIG)
+    """Write the card and `bundle.json` for the files that lie in `folder`, made durable first."""
+    (folder / CARD).write_text(card(config), encoding="utf-8")
+    written = (folder / CONFIG, folder / CARD)  # the card is for people: they may change it
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p not in written)
     for name in names:
         with (folder / name).open("rb+") as file:
             os.fsync(file.fileno())

