@@ -75,6 +75,11 @@ def read_channel(db: Database, segment: int, channel: str) -> dict[str, Postings
     return {term: unpack(o, w) for term, o, w in db.execute(sql, (segment, channel))}
 
 
+def has_channel(db: Database, segment: int, channel: str) -> bool:
+    sql = "SELECT 1 FROM posting WHERE segment_id = ? AND channel = ? LIMIT 1"
+    return db.execute(sql, (segment, channel)).fetchone() is not None
+
+
 def segment_ids(db: Database) -> set[int]:
     return {row[0] for row in db.execute("SELECT id FROM segment")}
 

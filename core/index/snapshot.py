@@ -7,6 +7,7 @@ are ordered by (document path, external id, ordinal).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,15 @@ import numpy.typing as npt
 from sqlite_utils import Database
 
 from core.base.errors import IndexDamaged
-from core.base.types import Generation, Passage
+from core.base.types import BM25, DENSE, LEXICAL, MULTI, Generation, Passage
 from core.index import generation, rows
 from core.index.dense import Floats, Mask, Ordinals
 from core.index.generation import NOTHING
 from core.index.members import Ids, Members
+from core.index.multivector import MultiVectors
 from core.index.nearest import Nearest
+from core.index.neutral import Means
+from core.index.neutral import read as read_means
 from core.index.postings import LANGUAGE, SCHEMES, Weights, union
 from core.store import passages
 from core.store.database import known_errors, open_reader
@@ -44,6 +48,7 @@ class Snapshot:
         self._tombstones = rows.tombstones(db)  # before the living ones: a delete in between makes this outdated
         self._members = Members([s.passage_ids for s in segments], rows.passages_in_order(db))
         self._nearest = Nearest(library, made, self._members)
+        self._multi = MultiVectors(library, made, self._members)
         self._lengths = np.concatenate([np.empty(0, np.float32), *(s.lengths for s in segments)])
         total = float(self._lengths[self._members.alive].sum(dtype=np.float64))
         self._average_length = total / self.passage_count if self.passage_count else 0.0
@@ -67,6 +72,7 @@ class Snapshot:
 
     def close(self) -> None:
         self._nearest.close()
+        self._multi.close()
         self._db.conn.close()
 
     def __enter__(self) -> Snapshot:
@@ -84,6 +90,13 @@ class Snapshot:
     def passage_count(self) -> int:
         """How many passages can be found."""
         return self._members.living
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """The channels that this index can score."""
+        lexical = any(rows.has_channel(self._db, s.id, LEXICAL) for s in self._segments)
+        multi = any(file.multi_path for file in self.generation.segments)
+        return frozenset({BM25, DENSE} | ({LEXICAL} if lexical else set()) | ({MULTI} if multi else set()))
 
     def ids(self) -> Ids:
         """The passages that can be found, in the order of (document path, external id, ordinal)."""
@@ -137,6 +150,16 @@ class Snapshot:
         ordinals = self._nearest.candidates(vector, k, self.mask(allowed))
         return self._best(ordinals, self._nearest.scores(vector, ordinals), k)
 
+    @cached_property
+    def means(self) -> Means | None:
+        """What was taken out of the dense vectors; None when they are the encoder's."""
+        made = self.generation
+        return read_means(self._library / made.means, made.dimension) if made.means else None
+
+    def query_vector(self, vector: Floats) -> Floats:
+        """An encoder's vector [D] of a query as it is compared with the passages' (`means` taken out)."""
+        return vector if self.means is None else self.means.queries(vector[None, :])[0]
+
     def dense_scores(self, vector: Floats, ids: Ids) -> Scores:
         """Inner products of `vector` with these passages."""
         return self._nearest.scores(np.ascontiguousarray(vector, np.float32), self.ordinals(ids))
@@ -148,6 +171,23 @@ class Snapshot:
     def vectors(self, ids: Ids) -> Floats:
         """The dense vectors [len(ids), D]."""
         return self._nearest.rows(self.ordinals(ids))
+
+    # multi-vector
+
+    def multi(self, tokens: Floats, k: int, allowed: Ids | None = None) -> tuple[Ids, Scores]:
+        """The `k` passages with the largest MaxSim with the query's unit vectors `tokens` [T, M], best first.
+
+        Candidates come by centroids: a passage that holds none near any query token is not found.
+        """
+        ordinals = self._multi.candidates(tokens, k, self.mask(allowed))
+        return self._best(ordinals, self._multi.scores(tokens, ordinals), k)
+
+    def multi_scores(self, tokens: Floats, ids: Ids) -> Scores:
+        """MaxSim with these passages: the mean over query tokens of the largest inner product with a passage's token.
+
+        Not a number for a passage whose token vectors are not kept.
+        """
+        return self._multi.scores(tokens, self.ordinals(ids))
 
     # sparse
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import DENSE
+from core.base.types import BM25, DENSE, MULTI
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
 from core.search import fuse
+from core.search.fuse import DEFAULT, Fusing, Method, Rule
 from core.text.analyze import QueryTerm
 
 DEPTH = 200  # candidates of each channel
+_AT_ONCE = 32  # candidates whose token vectors are compared between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +34,29 @@ class Prepared:
     lexical: tuple[QueryTerm, ...] = ()
     tokens: Floats | None = None
 
+    def can(self, channel: str) -> bool:
+        """Whether this channel can be scored: words always can."""
+        if channel == DENSE:
+            return self.vector is not None
+        if channel == MULTI:
+            return self.tokens is not None
+        return channel == BM25 or bool(self.lexical)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The union of the candidates, best first.
 
-    `scores` are raw, by channel, beside `ids`; `ranks` name each channel's own candidates, from 1.
+    `scores` are raw, by channel, beside `ids`; not a number where a channel was not computed (multi beyond what its
+    time allowed). `parts` are what they add to `totals`. `ranks` name each channel's own candidates, from 1.
     """
 
     ids: Ids
     totals: Scores
     scores: Mapping[str, Scores]
+    parts: Mapping[str, Scores]
     ranks: Mapping[str, Mapping[int, int]]
-    scales: Mapping[str, fuse.Scale]
+    rules: Mapping[str, Rule]
     filtered_out: int = 0  # candidates that only the filters removed
 
     def place(self, passage_id: int) -> int | None:
@@ -54,26 +67,80 @@ class Ranking:
 
 def rank(
     snapshot: Snapshot, prepared: Prepared, channels: Sequence[str], depth: int = DEPTH,
-    allowed: npt.NDArray[np.int64] | None = None,
+    allowed: npt.NDArray[np.int64] | None = None, fusing: Fusing = DEFAULT,
 ) -> Ranking:  # fmt: skip
     """Rank the union of the channels' candidates by the fused score.
+
+    Beside other channels multi finds no candidates of its own: it scores the best of theirs.
 
     Raises:
         IndexDamaged: a dense file cannot be used.
     """
-    scorers = {channel: _Scorer(snapshot, channel, prepared) for channel in channels}
+    finding = [c for c in channels if c != MULTI] or list(channels)
+    scorers = {channel: _Scorer(snapshot, channel, prepared) for channel in finding}
     own = {channel: scorer.top(depth, allowed) for channel, scorer in scorers.items()}
-    union = _union(snapshot, [ids for ids, _ in own.values()])
-    scores = {channel: scorer.of(union) for channel, scorer in scorers.items()}
-    scales = fuse.scales(scores, prepared.weights)
-    totals = fuse.fused(scores, scales)
-    order = np.argsort(-totals, kind="stable")  # equal scores stay in the union's order
-    ranks = {c: {p: place for place, p in enumerate(ids.tolist(), 1)} for c, (ids, _) in own.items()}
-    removed = 0
-    if allowed is not None:
-        unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
-        removed = int((~np.isin(unfiltered, allowed)).sum())
-    return Ranking(union[order], totals[order], {c: s[order] for c, s in scores.items()}, ranks, scales, removed)
+    ids = _union(snapshot, [found for found, _ in own.values()])
+    scores = {channel: scorer.of(ids) for channel, scorer in scorers.items()}
+    ranks = {c: {p: place for place, p in enumerate(found.tolist(), 1)} for c, (found, _) in own.items()}
+    if len(finding) < len(channels):
+        first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
+        ids, scores = first.ids, {**first.scores, MULTI: _reranked(snapshot, prepared, first.ids, fusing)}
+        ranks[MULTI] = {}
+    ranking = _ordered(_fused(ids, {c: scores[c] for c in channels}, ranks, prepared.weights, fusing))
+    if allowed is None:
+        return ranking
+    unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
+    removed = int((~np.isin(unfiltered, allowed)).sum())
+    return Ranking(
+        ranking.ids, ranking.totals, ranking.scores, ranking.parts, ranking.ranks, ranking.rules, removed
+    )  # fmt: skip
+
+
+def _fused(
+    ids: Ids, scores: Mapping[str, Scores], ranks: Mapping[str, Mapping[int, int]], weights: Mapping[str, float],
+    fusing: Fusing,
+) -> Ranking:  # fmt: skip
+    """The candidates with their totals, in the order of `ids`."""
+    rules: Mapping[str, Rule]
+    if fusing.method is Method.RECIPROCAL and len(scores) > 1:
+        ranks = {c: own or _own_ranks(ids, scores[c]) for c, own in ranks.items()}
+        rules = fuse.reciprocals(tuple(scores), weights)
+    else:
+        rules = fuse.scales(scores, weights)
+    places = {c: np.array([ranks[c].get(p, 0) for p in ids.tolist()], np.float64) for c in scores}
+    parts = {c: rules[c].contributions(values, places[c]) for c, values in scores.items()}
+    return Ranking(ids, fuse.fused(parts), scores, parts, ranks, rules)
+
+
+def _own_ranks(ids: Ids, scores: Scores) -> dict[int, int]:
+    """Ranks by one channel of the candidates that it was asked about."""
+    order = np.argsort(-scores, kind="stable")[: int((~np.isnan(scores)).sum())]
+    return {p: place for place, p in enumerate(ids[order].tolist(), 1)}
+
+
+def _ordered(ranking: Ranking) -> Ranking:
+    """Best first; equal scores stay in the order they come in."""
+    order = np.argsort(-ranking.totals, kind="stable")
+    return Ranking(
+        ranking.ids[order], ranking.totals[order], {c: s[order] for c, s in ranking.scores.items()},
+        {c: s[order] for c, s in ranking.parts.items()}, ranking.ranks, ranking.rules,
+    )  # fmt: skip
+
+
+def _reranked(snapshot: Snapshot, prepared: Prepared, ids: Ids, fusing: Fusing) -> Scores:
+    """Multi-vector scores of the best candidates within the time there is, not a number for the others.
+
+    What was scored adds at least 0 to a higher sum, so those left out stay below all that were scored.
+    """
+    assert prepared.tokens is not None
+    scores = np.full(len(ids), np.nan)
+    until = time.perf_counter() + fusing.budget_seconds
+    for start in range(0, min(fusing.reranked, len(ids)), _AT_ONCE):
+        if start and time.perf_counter() >= until:
+            break
+        part = slice(start, min(start + _AT_ONCE, fusing.reranked, len(ids)))
+        scores[part] = snapshot.multi_scores(prepared.tokens, ids[part])
+    return scores
 
 
 def _union(snapshot: Snapshot, lists: Sequence[Ids]) -> Ids:
@@ -82,29 +149,46 @@ def _union(snapshot: Snapshot, lists: Sequence[Ids]) -> Ids:
     return ids[np.argsort(snapshot.tie_ranks(ids))]
 
 
-def scores_of(snapshot: Snapshot, prepared: Prepared, channels: Sequence[str], passage_id: int) -> dict[str, float]:
-    """Raw scores of any one passage. Raises NotFound, IndexDamaged."""
+def scores_of(
+    snapshot: Snapshot, prepared: Prepared, channels: Sequence[str], ranking: Ranking, passage_id: int
+) -> dict[str, float]:
+    """Raw scores of any one passage: those of `ranking` where it stands there. Raises NotFound, IndexDamaged.
+
+    A passage that is no candidate has no multi score beside other channels: it was not compared.
+    """
+    place = ranking.place(passage_id)
+    if place is not None:
+        return {c: float(s[place]) for c, s in ranking.scores.items()}
     ids = np.array([passage_id])
-    return {channel: float(_Scorer(snapshot, channel, prepared).of(ids)[0]) for channel in channels}
+    compared = [c for c in channels if c != MULTI or len(channels) == 1]
+    found = {channel: float(_Scorer(snapshot, channel, prepared).of(ids)[0]) for channel in compared}
+    return {c: found.get(c, float("nan")) for c in channels}
 
 
 class _Scorer:
     """One channel's scores for one query."""
 
     def __init__(self, snapshot: Snapshot, channel: str, prepared: Prepared) -> None:
-        self._snapshot = snapshot
-        self._channel = channel
-        self._vector = prepared.vector if channel == DENSE else None
-        self._all = snapshot.score_all(channel, prepared.terms) if channel != DENSE else None
+        self._snapshot, self._channel, self._prepared = snapshot, channel, prepared
+        self._all: Scores | None = None
+        if channel not in (DENSE, MULTI):
+            terms = prepared.terms if channel == BM25 else prepared.lexical
+            self._all = snapshot.score_all(channel, terms)
 
     def top(self, depth: int, allowed: Ids | None) -> tuple[Ids, Scores]:
         if self._all is not None:
             return self._snapshot.best(self._all, depth, self._snapshot.mask(allowed))
-        assert self._vector is not None
-        return self._snapshot.dense(self._vector, depth, allowed)
+        if self._channel == MULTI:
+            assert self._prepared.tokens is not None
+            return self._snapshot.multi(self._prepared.tokens, depth, allowed)
+        assert self._prepared.vector is not None
+        return self._snapshot.dense(self._prepared.vector, depth, allowed)
 
     def of(self, ids: Ids) -> Scores:
         if self._all is not None:
             return self._all[self._snapshot.ordinals(ids)]
-        assert self._vector is not None
-        return self._snapshot.dense_scores(self._vector, ids)
+        if self._channel == MULTI:
+            assert self._prepared.tokens is not None
+            return self._snapshot.multi_scores(self._prepared.tokens, ids)
+        assert self._prepared.vector is not None
+        return self._snapshot.dense_scores(self._prepared.vector, ids)

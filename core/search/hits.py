@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from core.base.types import BM25, Hit, Passage, ScorePart, TermMatch
+from core.base.types import BM25, LEXICAL, Hit, Passage, ScorePart, Span, TermMatch
 from core.index.snapshot import Snapshot
 from core.search import fuse, marks
 from core.search.candidates import Prepared, Ranking
 from core.search.fold import Folded
+from core.text.analyze import QueryTerm
 from core.text.snippets import window
 
 
@@ -36,22 +38,33 @@ def hits(snapshot: Snapshot, ranking: Ranking, prepared: Prepared, chosen: Seque
 
 
 def parts(ranking: Ranking, scores: dict[str, float], passage_id: int) -> tuple[ScorePart, ...]:
-    """What each channel adds to the score of a passage with these raw `scores`."""
-    return tuple(
-        ScorePart(channel, score, ranking.ranks[channel].get(passage_id), ranking.scales[channel].weight, part)
-        for (channel, score), part in zip(
-            scores.items(), fuse.contributions(scores, ranking.scales).values(), strict=True
-        )
-    )
+    """What each channel adds to the score of a passage with these raw `scores`; those not computed are left out."""
+    made = []
+    for channel, score in scores.items():
+        rule, rank = ranking.rules[channel], ranking.ranks[channel].get(passage_id)
+        if not math.isnan(score):
+            made.append(ScorePart(channel, score, rank, rule.weight, rule.contribution(score, rank)))
+    return tuple(made)
 
 
 def term_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
     """The query words that the passage is found by: in its text, or in its title and headings (no spans)."""
+    return _matches(snapshot, BM25, prepared.terms, marks.term_spans(passage, prepared.terms), passage)
+
+
+def token_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
+    """The tokens of the lexical channel that query and passage share, with their parts of its score."""
+    spans = marks.token_spans(passage, [token.text for token in prepared.lexical])
+    return _matches(snapshot, LEXICAL, prepared.lexical, spans, passage)
+
+
+def _matches(
+    snapshot: Snapshot, channel: str, words: Sequence[QueryTerm], spans: Sequence[tuple[Span, ...]], passage: Passage
+) -> tuple[TermMatch, ...]:
     ordinal = int(snapshot.ordinals(np.array([passage.id]))[0])
-    spans = marks.term_spans(passage, prepared.terms)
     found = []
-    for word, places in zip(prepared.terms, spans, strict=True):
-        ordinals, weights = snapshot.term_scores(BM25, word)
+    for word, places in zip(words, spans, strict=True):
+        ordinals, weights = snapshot.term_scores(channel, word)
         at = int(np.searchsorted(ordinals, ordinal))
         if at < len(ordinals) and ordinals[at] == ordinal:
             found.append(TermMatch(word.text, float(weights[at]), places))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from core.base.types import Passage, Span
@@ -28,3 +29,21 @@ def _marked(word: QueryTerm, query_terms: Sequence[QueryTerm]) -> bool:
 def matched_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> tuple[Span, ...]:
     """All matched characters of the passage's text, sorted, not overlapping."""
     return merge([span for spans in term_spans(passage, query_terms) for span in spans])
+
+
+def token_spans(passage: Passage, tokens: Sequence[str]) -> list[tuple[Span, ...]]:
+    """For each vocabulary token the places where its characters begin or continue a word of the passage's text."""
+    text = passage.text.casefold()
+    if len(text) != len(passage.text):  # folding changed offsets (as of the sharp s)
+        return [() for _ in tokens]
+    return [_places(text, token) for token in tokens]
+
+
+def _places(text: str, token: str) -> tuple[Span, ...]:
+    """Sentence pieces begin a word with a low line of their own, word pieces continue it with two number signs."""
+    within = token.startswith("##")
+    piece = token.removeprefix("##").replace("\u2581", "").casefold()
+    if not piece:
+        return ()
+    start = r"\B" if within else r"\b" if piece[0].isalnum() else ""
+    return merge([Span(*found.span()) for found in re.finditer(start + re.escape(piece), text)])

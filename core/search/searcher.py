@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,19 @@ from pathlib import Path
 import numpy as np
 
 from core.base.errors import BadQuery, IndexDamaged
-from core.base.types import BM25, DENSE, Filters, Passage, Query, ScorePart, SearchResult, TermMatch, Turn
+from core.base.types import (
+    BM25,
+    DENSE,
+    LEXICAL,
+    MULTI,
+    Filters,
+    Passage,
+    Query,
+    ScorePart,
+    SearchResult,
+    TermMatch,
+    Turn,
+)
 from core.encode.encoder import QUERY, Encoder
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Snapshot
@@ -18,19 +31,21 @@ from core.search import filters as filtering
 from core.search import fuse, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
+from core.search.fuse import Fusing
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
-from core.search.hits import term_matches
+from core.search.hits import term_matches, token_matches
 from core.search.standalone import standalone
 from core.store.database import known_errors
-from core.text.analyze import query_terms
+from core.text.analyze import QueryTerm, query_terms
 
-CHANNELS = (BM25, DENSE)
+CHANNELS = (BM25, DENSE, LEXICAL, MULTI)
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
 MOST_WORDS = 256
 MOST_CHARACTERS = 20_000  # of a query that are read for words
 _DEEPER = 4  # times as many candidates, when too few hits are left of them
 _CHARACTERS_A_TOKEN = 32  # no encoder sees more of a text than its tokens times this
+_REMEMBERED = 8  # rankings kept, so that an explanation shows the parts of the very hit it explains
 
 _CUT = "The query is very long: only its beginning was searched."
 _DAMAGED = "The dense index is damaged: only words were compared. It can be rebuilt from the stored text."
@@ -42,8 +57,8 @@ _OTHER_ENCODER = "The index was made with another encoder: only words were compa
 class MatchContext:
     """All that an explanation of one passage's score needs.
 
-    `parts` add up to `score`, `terms` to the BM25 part's raw score. The vectors [D] are unit vectors, None
-    when the index has no dense part that fits the encoder.
+    `parts` add up to `score`, `terms` to the BM25 part's raw score, `tokens` to the lexical part's. The vectors [D]
+    are unit vectors, None when the index has no dense part that fits the encoder.
     """
 
     query: Query
@@ -54,15 +69,22 @@ class MatchContext:
     query_vector: Floats | None
     passage_vector: Floats | None
     dense_score: float
+    tokens: tuple[TermMatch, ...] = ()
 
 
 class Searcher:
     """Searches one library; opens the newest generation by itself. Not for two threads at a time."""
 
-    def __init__(self, library: Path, encoder: Encoder) -> None:
-        """Raises NotALibrary, IndexDamaged."""
+    def __init__(self, library: Path, encoder: Encoder, fusing: Fusing | None = None) -> None:
+        """Without `fusing` the weights are those that the library was calibrated to.
+
+        Raises:
+            NotALibrary, IndexDamaged
+        """
         self._library = library
         self._encoder = encoder
+        self._given = fusing
+        self._remembered: deque[tuple[Query, Ranking]] = deque(maxlen=_REMEMBERED)
         self._snapshot: Snapshot | None = None
         self._damaged = False
         self._languages: list[str] = []
@@ -87,6 +109,7 @@ class Searcher:
         self.close()
         self._snapshot = Snapshot.open(self._library)
         self._languages = self._snapshot.languages()[:MOST_LANGUAGES]
+        self._remembered.clear()
         self._damaged = False
 
     def close(self) -> None:
@@ -121,11 +144,13 @@ class Searcher:
         prepared, notices = self._prepare(snapshot, query)
         clock.lap("encode")
         try:
-            ranking, chosen = _ranked(snapshot, query, prepared, _usable(query, prepared), allowed)
+            ranking, chosen = self._ranked(snapshot, query, prepared, self._usable(snapshot, query, prepared), allowed)
         except IndexDamaged:
             self._damaged = True
             notices.append(_DAMAGED)
-            ranking, chosen = _ranked(snapshot, query, replace(prepared, vector=None), (BM25,), allowed)
+            prepared = replace(prepared, vector=None, tokens=None)
+            ranking, chosen = self._ranked(snapshot, query, prepared, (BM25,), allowed)
+        self._remembered.append((query, ranking))
         clock.lap("rank")
         hits = make_hits(snapshot, ranking, prepared, chosen)
         clock.lap("fetch")
@@ -145,7 +170,8 @@ class Searcher:
         snapshot = self.snapshot()
         prepared, _ = self._prepare(snapshot, query)
         allowed = filtering.allowed(snapshot.db, query.filters)
-        return rank(snapshot, prepared, _usable(query, prepared), max(DEPTH, depth), allowed)
+        channels = self._usable(snapshot, query, prepared)
+        return rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, self._fusing(snapshot))
 
     def context(self, query: Query, passage_id: int) -> MatchContext:
         """How `passage_id` scores for `query`, whether or not the search returned it.
@@ -160,11 +186,14 @@ class Searcher:
 
     def _context(self, snapshot: Snapshot, query: Query, passage_id: int) -> MatchContext:
         # the vectors are wanted even where the score has no dense part
-        prepared, _ = self._prepare(snapshot, replace(query, channels=CHANNELS))
-        channels = _usable(query, prepared)
-        allowed = filtering.allowed(snapshot.db, query.filters)
-        ranking, _ = _ranked(snapshot, query, prepared, channels, allowed)
-        parts = parts_of(ranking, scores_of(snapshot, prepared, channels, passage_id), passage_id)
+        wanted = (*self._wanted(snapshot, query), DENSE)
+        prepared, _ = self._prepare(snapshot, replace(query, channels=wanted))
+        channels = self._usable(snapshot, query, prepared)
+        ranking = next((r for asked, r in reversed(self._remembered) if asked == query), None)
+        if ranking is None:
+            allowed = filtering.allowed(snapshot.db, query.filters)
+            ranking, _ = self._ranked(snapshot, query, prepared, channels, allowed)
+        parts = parts_of(ranking, scores_of(snapshot, prepared, tuple(ranking.scores), ranking, passage_id), passage_id)
         passage = snapshot.passages([passage_id])[passage_id]
         vector, dense_score = None, 0.0
         if prepared.vector is not None:
@@ -172,21 +201,59 @@ class Searcher:
             dense_score = float(snapshot.dense_scores(prepared.vector, np.array([passage_id]))[0])
         score = fuse.total([part.contribution for part in parts])
         terms = term_matches(snapshot, prepared, passage)
-        return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score)
+        tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
+        return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens)
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
         """Words and vector of the query, and what the person should know of them."""
         text = query.text[:MOST_CHARACTERS]
         terms = words.without_function_words(text, query_terms(text, self._languages, limit=MOST_WORDS))
         notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
-        vector = None
-        if DENSE in (query.channels or CHANNELS) and snapshot.generation.segments:
+        prepared = Prepared(tuple(terms), None, {**self._fusing(snapshot).weights, **query.weights})
+        heads = [c for c in self._wanted(snapshot, query) if c in self._encoder.heads]
+        if heads and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
                 seen = query.text[: _CHARACTERS_A_TOKEN * self._encoder.max_tokens]
-                vector = self._encoder.encode([seen], kind=QUERY)[0]
+                prepared = _encoded(self._encoder, seen, heads, prepared)
+                try:
+                    prepared = _neutral(snapshot, prepared)
+                except IndexDamaged:
+                    self._damaged = True
+                    notices.append(_DAMAGED)
+                    prepared = replace(prepared, vector=None)
             else:
                 notices.append(_OTHER_ENCODER)
-        return Prepared(tuple(terms), vector, query.weights), notices
+        return prepared, notices
+
+    def _fusing(self, snapshot: Snapshot) -> Fusing:
+        return self._given or Fusing(weights=snapshot.generation.fusion)
+
+    def _wanted(self, snapshot: Snapshot, query: Query) -> tuple[str, ...]:
+        """The channels of the query that the library has; without any the library's own, those of weight 0 left out."""
+        weights = {**self._fusing(snapshot).weights, **query.weights}
+        own = [c for c in CHANNELS if c == BM25 or fuse.weight_of(c, weights) > 0]
+        return tuple(c for c in dict.fromkeys(query.channels or own) if c in snapshot.channels)
+
+    def _usable(self, snapshot: Snapshot, query: Query, prepared: Prepared) -> tuple[str, ...]:
+        """The query's channels that can be scored; words alone when none of them can."""
+        return tuple(c for c in self._wanted(snapshot, query) if prepared.can(c)) or (BM25,)
+
+    def _ranked(
+        self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None
+    ) -> tuple[Ranking, list[Folded]]:
+        """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few.
+
+        An explanation comes here too, so that its parts are those of the hit.
+        """
+        depth, fusing = max(DEPTH, query.k), self._fusing(snapshot)
+        while True:
+            ranking = rank(snapshot, prepared, channels, depth, allowed, fusing)
+            if not query.fold:
+                return ranking, unfolded(snapshot, ranking, query.filters, query.k)
+            found = fold(snapshot, ranking, query.filters, query.k)
+            if len(found) >= query.k or len(ranking.ids) < depth:
+                return ranking, found
+            depth *= _DEEPER
 
 
 class _Clock:
@@ -205,24 +272,6 @@ class _Clock:
         return {**self._laps, "total": round(1000 * (self._last - self._start), 3)}
 
 
-def _ranked(
-    snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None
-) -> tuple[Ranking, list[Folded]]:
-    """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few.
-
-    An explanation comes here too, so that its parts are those of the hit.
-    """
-    depth = max(DEPTH, query.k)
-    while True:
-        ranking = rank(snapshot, prepared, channels, depth, allowed)
-        if not query.fold:
-            return ranking, unfolded(snapshot, ranking, query.filters, query.k)
-        found = fold(snapshot, ranking, query.filters, query.k)
-        if len(found) >= query.k or len(ranking.ids) < depth:
-            return ranking, found
-        depth *= _DEEPER
-
-
 def _require_good(query: Query) -> None:
     if not query.text.strip():
         raise BadQuery("The query is empty.", "Type one or more words.")
@@ -231,7 +280,20 @@ def _require_good(query: Query) -> None:
         raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
 
 
-def _usable(query: Query, prepared: Prepared) -> tuple[str, ...]:
-    """The query's channels that can be scored; words alone when none of them can."""
-    channels = tuple(c for c in dict.fromkeys(query.channels or CHANNELS) if c != DENSE or prepared.vector is not None)
-    return channels or (BM25,)
+def _neutral(snapshot: Snapshot, prepared: Prepared) -> Prepared:
+    """With the dense vector as the index has its own: without what only tells the language."""
+    if prepared.vector is None:
+        return prepared
+    return replace(prepared, vector=snapshot.query_vector(prepared.vector))
+
+
+def _encoded(encoder: Encoder, text: str, heads: Sequence[str], prepared: Prepared) -> Prepared:
+    """With what the encoder's heads make of the query, all in one pass over the model."""
+    if list(heads) == [DENSE]:
+        return replace(prepared, vector=encoder.encode([text], kind=QUERY)[0])
+    made = encoder.encode_heads([text], heads, kind=QUERY)
+    lexical = () if made.lexical is None else tuple(QueryTerm(t, (t,), w) for t, w in made.lexical[0].items())
+    return replace(
+        prepared, vector=None if made.dense is None else made.dense[0], lexical=lexical,
+        tokens=None if made.multi is None or len(made.multi[0]) == 0 else made.multi[0],
+    )  # fmt: skip

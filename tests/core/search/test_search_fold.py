@@ -15,6 +15,7 @@ class Given:
     """An encoder for queries whose vector does not matter here."""
 
     id, dimension, max_tokens = ENCODER, DIMENSION, 64
+    heads = frozenset({"dense"})
 
     def encode(self, texts, *, kind="passage", control=None):
         return np.stack([unit_vectors(1, 7)[0] for _ in texts])
