@@ -16,7 +16,7 @@ from core.evaluate.datasets import CorpusDocument, Dataset
 from core.index.writer import IndexPassage, IndexWriter
 from core.store import database, documents
 from core.store.database import transaction
-from core.store.passages import NewPassage, replace_passages
+from core.store.passages import NewPassage, put_vectors, replace_passages
 from core.text.language import detect
 
 _AT_ONCE = 512  # documents a transaction and a call of the encoder
@@ -39,8 +39,14 @@ def build(folder: Path, dataset: Dataset, encoder: Encoder, control: Control, li
             control.check()
             part = dataset.corpus[start : start + _AT_ONCE]
             indexed = _store(db, file, path, part)
-            writer.add(indexed, _encode(encoder, part, start, len(dataset.corpus), control, listener))
+            vectors = _encode(encoder, part, start, len(dataset.corpus), control, listener)
+            keys = [input_hash(_input(d)) for d in part]
+            with transaction(db):
+                kept = zip(keys, (v.tobytes() for v in np.ascontiguousarray(vectors, "<f4")), strict=True)
+                put_vectors(db, encoder.id, kept)
+            writer.add(indexed, vectors)
         writer.merge(control)
+        writer.neutralise(control)
         writer.commit()
         writer.collect_garbage(keep=1)
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from sqlite_utils import Database
 from core.base.errors import IndexDamaged
 from core.base.events import Control
 from core.base.types import BM25, SegmentFile
-from core.index import dense, merge, postings, rows
+from core.index import dense, merge, neutralise, postings, rows
+from core.index.neutral import Means
 from core.store.database import known_errors, transaction
 from core.text.analyze import term_texts
 
@@ -43,6 +44,8 @@ class SegmentBuilder:
     def __init__(self, library: Path, db: Database, encoder: str, dimension: int) -> None:
         self._library, self._db = library, db
         self._encoder, self._dimension = encoder, dimension
+        self.means: Means | None = None  # taken out of the dense vectors
+        self.rewritten = 0  # dense files that were made anew
 
     def build(self, folder: Path, passages: Sequence[IndexPassage], vectors: np.ndarray) -> SegmentFile:
         """A segment of `passages` with their unit `vectors` [N, D], its file in `folder`.
@@ -60,6 +63,8 @@ class SegmentBuilder:
             segment = rows.insert_segment(self._db, self._encoder, ids, lengths)
             rows.insert_postings(self._db, segment, ((BM25, t, found[t]) for t in sorted(found)))
             rows.insert_postings(self._db, segment, ((postings.LANGUAGE, t, p) for t, p in languages.items()))
+        if self.means is not None:
+            vectors = self.means.passages(vectors, [p.language for p in passages])
         return self._with_vectors(folder, segment, vectors)
 
     def merge(
@@ -75,15 +80,31 @@ class SegmentBuilder:
         ids = np.concatenate([row.passage_ids[a] for row, a in zip(old, alive, strict=True)])
         if len(ids) == 0:
             return None
-        vectors = merge.merged_vectors(
-            self._library, self._db, files, old, alive, self._encoder, self._dimension, control
-        )
+        vectors = merge.merged_vectors(self._library, files, old, alive, self._stored, self._dimension, control)
         lengths = np.concatenate([row.lengths[a] for row, a in zip(old, alive, strict=True)])
         with known_errors(self._library):
             with transaction(self._db):
                 segment = rows.insert_segment(self._db, self._encoder, ids, lengths)
             self._write_merged(segment, old, alive, control)
         return self._with_vectors(folder, segment, vectors)
+
+    def with_means(self, folder: Path, file: SegmentFile, living: rows.Ids) -> SegmentFile:
+        """The same segment with a dense file made anew with `means`; deleted passages have zeros in it.
+
+        Raises:
+            IndexDamaged: the vector of a living passage is not stored. DiskFull, NoPermission
+        """
+        ids = self.row(file).passage_ids
+        vectors = np.zeros((len(ids), self._dimension), np.float32)
+        alive = np.isin(ids, living)
+        vectors[alive] = self._stored(ids[alive])
+        self.rewritten += 1  # a name of its own: until all files are made anew, the old ones are the index
+        path = folder / f"dense-{file.segment:06d}-{self.rewritten}.faiss"
+        digest = dense.write(path, vectors)
+        return replace(file, dense_path=path.relative_to(self._library).as_posix(), dense_sha256=digest)
+
+    def _stored(self, ids: rows.Ids) -> dense.Floats:
+        return neutralise.vectors_of(self._db, self._encoder, self._dimension, ids, self.means)
 
     def row(self, file: SegmentFile) -> rows.SegmentRow:
         """Raises IndexDamaged when the database has lost it."""

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from core.base.errors import KnownError
 from core.base.files import sha256_file
 from core.base.types import Finding, Generation
-from core.index import generation, rows
+from core.index import generation, neutral, rows
 from core.index.dense import DenseFile
 from core.store import passages
 
@@ -53,6 +53,11 @@ def _dense(library: Path, current: Generation) -> Iterable[str]:
             DenseFile(path, file.passages, current.dimension)
             if sha256_file(path) != file.dense_sha256:
                 yield f"the checksum of {file.dense_path} differs"
+        except KnownError as error:
+            yield error.message
+    if current.means:
+        try:
+            neutral.read(library / current.means, current.dimension)
         except KnownError as error:
             yield error.message
 

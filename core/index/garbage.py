@@ -17,12 +17,13 @@ from core.store.database import known_errors, transaction
 
 # the names of our files and of the temporary ones they are written through
 _OURS = re.compile(
-    r"dense-\d+\.faiss|\.(dense-\d+\.faiss|manifest\.json|current\.json)\..*" + re.escape(TEMPORARY_SUFFIX)
+    r"dense-\d+(-\d+)?\.faiss|means-\d+\.npz"
+    r"|\.(dense-\d+(-\d+)?\.faiss|means-\d+\.npz|manifest\.json|current\.json)\..*" + re.escape(TEMPORARY_SUFFIX)
 )
 
 
-def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = ()) -> None:
-    """Remove segment rows, files and tombstones that neither a generation nor `pending` needs.
+def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), means: str = "") -> None:
+    """Remove segment rows, files and tombstones that neither a generation nor `pending` (with `means`) needs.
 
     With a damaged manifest nothing is removed: what it names is not known.
     """
@@ -31,7 +32,8 @@ def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = ()) -> N
         return
     named = {file for one in kept for file in one.segments} | set(pending)
     _sweep_rows(library, db, {file.segment for file in named})
-    _sweep_files(library, {library / file.dense_path for file in named})
+    files = {library / path for path in (means, *(one.means for one in kept)) if path}
+    _sweep_files(library, files | {library / file.dense_path for file in named})
 
 
 def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:

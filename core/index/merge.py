@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -78,10 +78,10 @@ def _concatenate(parts: Sequence[tuple[Ordinals, Postings]]) -> Postings:
 
 
 def merged_vectors(
-    library: Path, db: Database, files: Sequence[SegmentFile], rows: Sequence[SegmentRow],
-    alive: Sequence[np.ndarray], encoder: str, dimension: int, control: Control,
+    library: Path, files: Sequence[SegmentFile], rows: Sequence[SegmentRow],
+    alive: Sequence[np.ndarray], stored: Callable[[np.ndarray], Floats], dimension: int, control: Control,
 ) -> Floats:  # fmt: skip
-    """The dense rows of the merged segment; a damaged file is replaced by the vectors stored in the database."""
+    """The dense rows of the merged segment; a damaged file's are asked of `stored`, by passage id."""
     merged = np.empty((sum(int(mask.sum()) for mask in alive), dimension), np.float32)
     at = 0
     for file, row, mask in zip(files, rows, alive, strict=True):
@@ -91,7 +91,7 @@ def merged_vectors(
             dense = DenseFile(library / file.dense_path, file.passages, dimension)
             merged[at:end] = dense.rows(np.flatnonzero(mask))
         except IndexDamaged:
-            merged[at:end] = stored_vectors(db, encoder, dimension, row.passage_ids[mask])
+            merged[at:end] = stored(row.passage_ids[mask])
         at = end
     return merged
 

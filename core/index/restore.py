@@ -12,6 +12,7 @@ from core.base.events import Control
 from core.base.types import Passage
 from core.index.build import IndexPassage
 from core.store import passages
+from core.store.database import transaction
 
 _AT_ONCE = 2_000  # passages a batch
 
@@ -66,6 +67,9 @@ def _with_vectors(
         texts = [input_text(p.heading_path, p.text, p.title) for p in missing]
         fresh = encoder.encode(texts, kind="passage", control=control)
         found |= {p.id: vector for p, vector in zip(missing, fresh, strict=True)}
+        kept_ones = ((hashes[p.id], np.ascontiguousarray(found[p.id], "<f4").tobytes()) for p in missing)
+        with transaction(db):
+            passages.put_vectors(db, encoder.id, kept_ones)
     kept = [p for p in batch if p.id in found]
     vectors = np.array([found[p.id] for p in kept], np.float32).reshape(len(kept), encoder.dimension)
     return [_index_passage(p) for p in kept], vectors

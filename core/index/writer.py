@@ -17,9 +17,10 @@ from sqlite_utils import Database
 from core.base.errors import IndexDamaged
 from core.base.events import Control, Listener, Progress, ignore
 from core.base.types import Generation, SegmentFile
-from core.index import generation, merge, rows
+from core.index import generation, merge, neutralise, rows
 from core.index.build import IndexPassage, SegmentBuilder
 from core.index.garbage import sweep
+from core.index.neutral import read as read_means
 from core.index.restore import Encodes, InputText, stored_passages
 from core.store import passages as store
 
@@ -41,6 +42,9 @@ class IndexWriter:
         self._base = _current_if_readable(library) if fresh else generation.current(library)
         same = self._base is not None and (self._base.encoder, self._base.dimension) == (encoder, dimension)
         self._fresh = fresh or not same
+        self._means = "" if self._fresh or self._base is None else self._base.means
+        self._builder.means = read_means(library / self._means, dimension) if self._means else None
+        self._estimated = 0  # passages when the means were last estimated
         self._segments: list[SegmentFile] = [] if self._fresh or self._base is None else list(self._base.segments)
         self._number = max([*generation.numbers(library), self._base.number if self._base else 0]) + 1
         sweep(library, db)
@@ -82,6 +86,7 @@ class IndexWriter:
             concepts=concepts if concepts is not None else (kept.concepts if kept else ""),
             counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
             metrics=dict(metrics if metrics is not None else (kept.metrics if kept else {})),
+            means=self._means,
         )
         generation.write(self._library, made)
         generation.switch(self._library, made.number)
@@ -105,6 +110,44 @@ class IndexWriter:
             made = self._builder.merge(self._folder(), self._segments[part], living, control)
             self._segments[part] = [] if made is None else [made]
 
+    def neutralise(self, control: Control | None = None, *, settled: bool = True) -> None:
+        """Take the languages out of the dense vectors, as the library's are now. Takes effect by `commit`.
+
+        Dense files are written anew when the means in use no longer fit; while the library still grows (not
+        `settled`) that is looked at when it has doubled.
+
+        Raises:
+            Cancelled: the files stay as they were. DiskFull, NoPermission
+        """
+        total = sum(file.passages for file in self._segments)
+        if not total or (not settled and total < 2 * self._estimated):
+            return
+        self._estimated = total
+        means = neutralise.estimated(self._db, self._encoder)
+        used = self._builder.means
+        if not neutralise.outdated(means, used, total):
+            return
+        self._builder.means = means
+        try:
+            self._rewrite(control or Control())
+        except BaseException as error:
+            self._builder.means = used
+            if not isinstance(error, IndexDamaged):  # a vector that is not stored: the doctor tells of it
+                raise
+
+    def _rewrite(self, control: Control) -> None:
+        living = rows.passages_in_order(self._db)
+        made = []
+        for file in self._segments:
+            control.check()
+            made.append(self._builder.with_means(self._folder(), file, living))
+        self._means = ""
+        if self._builder.means is not None:
+            path = self._folder() / f"means-{self._builder.rewritten}.npz"
+            self._builder.means.write(path)
+            self._means = path.relative_to(self._library).as_posix()
+        self._segments = made
+
     def compact(self, control: Control | None = None) -> int:
         """Write each segment anew that lists a deleted passage. Takes effect by `commit`. Returns how many.
 
@@ -124,18 +167,24 @@ class IndexWriter:
         return count
 
     def collect_garbage(self, keep: int = 3) -> None:
-        """Remove all but the last `keep` generations (the current one always stays) and what only they used."""
-        current = generation.current_number(self._library)
+        """Remove all but the last `keep` generations and what only they used.
+
+        The current one always stays, and unless only one is kept the newest of another encoder: the way back to it.
+        """
+        stays = {generation.current_number(self._library)}
+        if keep > 1:
+            stays.add(max((g.number for g in generation.history(self._library) if g.encoder != self._encoder), default=0))
         for number in generation.numbers(self._library)[: -max(keep, 1)]:
-            if number != current:
+            if number not in stays:
                 with contextlib.suppress(FileNotFoundError):
                     (generation.folder(self._library, number) / generation.MANIFEST).unlink()
-        sweep(self._library, self._db, self._segments)
+        sweep(self._library, self._db, self._segments, self._means)
 
     def _changed(self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None) -> bool:
         return (
             self._fresh
             or tuple(self._segments) != base.segments
+            or self._means != base.means
             or (concepts is not None and concepts != base.concepts)
             or (metrics is not None and dict(metrics) != base.metrics)
         )
@@ -171,6 +220,7 @@ def rebuild(
         done += len(indexable)
         listener(Progress("indexing", done, total))
     writer.merge(control)
+    writer.neutralise(control)
     made = writer.commit(concepts=_concepts(library, encoder.id))
     _drop_damaged(library)
     writer.collect_garbage()

@@ -91,15 +91,27 @@ class Indexer:
 
         Raises Cancelled.
         """
-        self._control.check()
-        ids = [self._waiting.popleft() for _ in range(min(ENCODE_AT_ONCE, len(self._waiting)))]
-        found = passages.passages(self._db, ids)  # some may have been deleted meanwhile
-        batch = [found[i] for i in ids if i in found]
+        batch = self._next_batch()
         if batch:
             vectors = self._vectors(batch)
             self._ready += [(_index_passage(p), v) for p, v in zip(batch, vectors, strict=True)]
         if self._due():
             self.flush()
+
+    def encode_ahead(self) -> None:
+        """Encode up to `ENCODE_AT_ONCE` waiting passages and store their vectors; the index stays as it is.
+
+        Raises Cancelled.
+        """
+        batch = self._next_batch()
+        if batch:
+            self._vectors(batch)
+
+    def _next_batch(self) -> list[Passage]:
+        self._control.check()
+        ids = [self._waiting.popleft() for _ in range(min(ENCODE_AT_ONCE, len(self._waiting)))]
+        found = passages.passages(self._db, ids)  # some may have been deleted meanwhile
+        return [found[i] for i in ids if i in found]
 
     def _vectors(self, batch: list[Passage]) -> np.ndarray:
         """float32 [N, D] for the passages: kept ones where the same text was encoded before."""
@@ -130,6 +142,7 @@ class Indexer:
         if ready:
             rows, vectors = zip(*ready, strict=True)
             self.writer.add(rows, np.stack(vectors))
+            self.writer.neutralise(self._control, settled=False)
             self.indexed += len(rows)
         self._urgent = False
         return self.commit()
@@ -156,6 +169,7 @@ class Indexer:
         if self._ready:
             self.flush()
         self.writer.merge(self._control)
+        self.writer.neutralise(self._control)
         generation = self.commit()
         self.writer.collect_garbage()
         if settled:
