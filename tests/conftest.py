@@ -18,7 +18,7 @@ from core.encode.load import serve
 from core.models.bundles import CONFIG, ENCODER, LLM, STARTERS, Bundle, find, load
 
 ROOT = Path(__file__).parents[1]
-_RECIPE = ("tests/tiny.py", "core/encode/graph.py", "core/encode/export.py", "core/models/bundles.py")
+_RECIPE = ("tests/tiny.py", "core/encode/graph.py", "core/encode/int8.py", "core/encode/export.py")
 
 
 @pytest.fixture(autouse=True)

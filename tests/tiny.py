@@ -137,6 +137,7 @@ def write_weights(folder: Path, vocabulary: int) -> None:
 def make(folder: Path) -> None:
     """A whole bundle in the empty folder `folder`."""
     from core.encode.export import export
+    from core.encode.onnx import FP32
     from core.models.bundles import seal
 
     write_weights(folder, write_tokenizer(folder))
@@ -145,7 +146,7 @@ def make(folder: Path) -> None:
         "prefixes": {"query": "", "passage": ""}, "languages": ["en"], "licence": "Apache-2.0",
         "source": "tests/tiny.py",
     }  # fmt: skip
-    seal(folder, {**config, **export(folder)})
+    seal(folder, {**config, **export(folder, FP32)})
 
 
 if __name__ == "__main__":

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.encode.encoder import Encoder, input_text
-from core.encode.export import FP32, INT8
-from core.encode.onnx import OnnxEncoder
+from core.encode.onnx import FP32, INT8, OnnxEncoder
 from core.encode.torch_encoder import TorchEncoder
 from core.models.bundles import STARTERS, find
 

@@ -12,9 +12,8 @@ from core.base.errors import Cancelled, KnownError, ModelDamaged, ModelMissing
 from core.base.events import Control
 from core.encode.batched import batches
 from core.encode.encoder import Encoder, input_hash, input_text
-from core.encode.export import FP32, INT8
 from core.encode.load import open_encoder, serve
-from core.encode.onnx import OnnxEncoder
+from core.encode.onnx import FP32, INT8, OnnxEncoder
 from core.models.bundles import Bundle
 
 

@@ -15,6 +15,7 @@ from core.encode.encoder import Encoder
 from core.encode.export import export
 from core.encode.install import add, main
 from core.encode.load import open_encoder
+from core.encode.onnx import FP32, INT8, OnnxEncoder
 from core.models.bundles import Bundle
 
 NAMES = ("config.json", "model.safetensors", "tokenizer.json")
@@ -34,12 +35,14 @@ def test_folder_is_installed_and_serves_the_same_vectors(folder: Path, tiny_enco
     bundle = add(str(folder))
     assert bundle.id == "mine"
     texts = ["the bee and the hive", "a ship in the storm"]
-    np.testing.assert_allclose(open_encoder("mine", threads=1).encode(texts), tiny_encoder.encode(texts), atol=1e-6)
+    exact = OnnxEncoder(bundle, file=FP32, threads=1)
+    np.testing.assert_allclose(exact.encode(texts), tiny_encoder.encode(texts), atol=1e-6)
+    assert (open_encoder("mine", threads=1).encode(texts) * tiny_encoder.encode(texts)).sum(axis=1).min() > 0.98
     assert sorted(path.name for path in folder.iterdir()) == sorted(NAMES)
 
 
 def test_same_weights_give_the_same_file(folder: Path, tiny_bundle: Bundle) -> None:
-    export(folder)
+    export(folder, FP32)
     assert (folder / "model.onnx").read_bytes() == tiny_bundle.path("model.onnx").read_bytes()
     onnx.checker.check_model(onnx.load(folder / "model.onnx"))
 
@@ -49,7 +52,6 @@ def test_roberta_family_counts_positions_from_two(folder: Path, tmp_path: Path) 
     import torch
     from transformers import RobertaConfig, RobertaModel
 
-    from core.encode.onnx import OnnxEncoder
     from core.encode.torch_encoder import TorchEncoder
 
     config = json.loads((folder / "config.json").read_text())

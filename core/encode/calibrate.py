@@ -1,0 +1,31 @@
+"""How large an exact graph's activations grow on a sample of texts: what rounding the weights needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+from core.encode.graph import Array
+
+
+def peaks(file: Path, ids: Iterable[Sequence[int]]) -> dict[str, Array]:
+    """The largest absolute value of each channel [K] of all normed states and gelu outputs of the graph
+    in `file`, by tensor name.
+
+    `ids` are texts with special tokens.
+    """
+    model = onnx.load(file)
+    names = [node.output[0] for node in model.graph.node if node.op_type in ("LayerNormalization", "Gelu")]
+    model.graph.output.extend(helper.make_tensor_value_info(n, TensorProto.FLOAT, ["rows", "width"]) for n in names)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    found: dict[str, Array] = {}
+    for row in ids:
+        for name, values in zip(names, session.run(names, {"input_ids": np.array([row], np.int64)}), strict=True):
+            largest = np.abs(values).max(axis=0)
+            found[name] = np.maximum(found.get(name, largest), largest)
+    return found
