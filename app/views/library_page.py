@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.context import Context
-from app.errors import Message
 from app.i18n import tr
 from app.models.documents import TITLES, DocumentModel
 from app.models.states import PROBLEMS, RETRYABLE, opens_with_password
 from app.tasks.pick import pick_files, pick_folder
+from app.views import going_on
 from app.views.dialogs import confirm
 from app.views.document_actions import DocumentActions
 from app.views.document_details import DocumentDetails
@@ -335,13 +335,11 @@ class LibraryPage(Page):
         self.context.settings.remember("columns", self.table.columns())
 
     def _offer_to_go_on(self) -> None:
-        job = self.context.library.interrupted_job()
-        if job is not None and job.kind == "ingest":
-            self.banner.show_message(
-                Message(tr("Reading was cut off last time."), tr("What was read is kept. Go on where it stopped?")),
-                action=tr("Go on"),
-            )
+        self._cut_off = self.context.library.interrupted_job()
+        message = going_on.offer(self._cut_off)
+        if message is not None:
+            self.banner.show_message(message, action=tr("Go on"))
 
     def _go_on(self) -> None:
         self.banner.hide()
-        self.rescan()
+        going_on.go_on(self.context.jobs, self._cut_off)

@@ -14,12 +14,14 @@ from core.base.types import Query
 from core.cli.filters import parse_filters, placed
 from core.cli.models import models
 from core.cli.output import out, print_json, progress
+from core.cli.reencoding import reencode
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     help="Search and answers from your own documents, on your own machine, with the reason for every match.",
 )  # fmt: skip
 app.add_typer(models, name="models")
+app.command()(reencode)
 
 LibraryOption = Annotated[Path, typer.Option("--library", help="The library's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

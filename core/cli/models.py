@@ -1,14 +1,19 @@
-"""`whymatch models`: what is installed, what is in use."""
+"""`whymatch models`: what there is, what is installed, what is in use; adding with what it takes told first."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from core.cli.output import out, print_json
+from core.base.errors import Cancelled, DiskFull
+from core.cli.output import err, out, print_json, progress
+
+if TYPE_CHECKING:
+    from core.models.catalogue import ModelNeeds
 
 models = typer.Typer(no_args_is_help=True, help="Encoders and language models.")
 
@@ -23,31 +28,68 @@ def list_models(json: Json = False) -> None:
 
 @models.command()
 def add(
-    spec: Annotated[str, typer.Argument(help="A starter's id, a model folder or a GGUF file.")], json: Json = False
+    spec: Annotated[
+        str, typer.Argument(help="A model's id of the list, owner/name of the hub, a model folder or a GGUF file.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
 ) -> None:
-    """Install a model."""
+    """Install a model. What it takes is told first; Ctrl+C stops, and the next time goes on from there."""
     from core.encode.install import add as install
+    from core.models.catalogue import needs
 
-    install(spec)
+    with progress() as line:
+        found = needs(spec)
+        line.control.check()
+    _tell(found)
+    if found.free < found.download + found.disk:
+        raise DiskFull(f"{found.id} does not fit on the disk.", "Free some space, then try again.")
+    if not (yes or json) and sys.stdin.isatty() and sys.stderr.isatty():
+        _ask()
+    with progress() as line:
+        install(spec, control=line.control, listener=line)
     _show(json)
 
 
 @models.command()
 def use(id: str, json: Json = False) -> None:
-    """Make an installed model the one in use."""
+    """Make an installed model the one in use: an encoder for new libraries, an LLM for all answers."""
     from core.models import catalogue
 
-    catalogue.use(id)
+    bundle = catalogue.use(id)
+    if bundle.kind == "encoder":
+        err.print("New libraries use it. For one that is there: whymatch reencode --library DIR", markup=False)
     _show(json)
 
 
 @models.command()
 def remove(id: str, json: Json = False) -> None:
-    """Delete an installed model."""
+    """Delete an installed model, or what was fetched of one."""
     from core.models import catalogue
 
     catalogue.remove(id)
     _show(json)
+
+
+def _tell(needs: ModelNeeds) -> None:
+    err.print(f"{needs.id} ({needs.source})", markup=False)
+    err.print(f"  licence   {needs.licence or 'not told: look at its page before you use it'}", markup=False)
+    if needs.about:
+        err.print(f"  good for  {needs.about}", markup=False)
+    err.print(
+        f"  takes     {_megabytes(needs.download)} to fetch, {_megabytes(needs.disk)} on the disk "
+        f"({_megabytes(needs.free)} free), {_megabytes(needs.memory)} of memory while it serves",
+        markup=False,
+    )
+
+
+def _ask() -> None:
+    try:
+        agreed = typer.confirm("Install it?", default=True, err=True)
+    except typer.Abort:
+        raise Cancelled("cancelled") from None
+    if not agreed:
+        raise Cancelled("cancelled")
 
 
 def _show(json: bool) -> None:
@@ -57,8 +99,14 @@ def _show(json: bool) -> None:
     if json:
         print_json({"models": rows})
         return
-    table = Table("Model", "Kind", "Size", "Licence", "State")
+    table = Table("Model", "Kind", "Size", "Licence", "Languages", "State")
     for row in rows:
         state = "in use" if row.active else "installed" if row.installed else "not installed"
-        table.add_row(row.id, row.kind, f"{row.size / 1e6:.0f} MB", escape(row.licence), state)
+        state = "damaged" if row.damaged else "fetched in part" if row.partial else state
+        languages = ", ".join(row.languages[:4]) + (" …" if len(row.languages) > 4 else "")
+        table.add_row(escape(row.id), row.kind, _megabytes(row.size), escape(row.licence), escape(languages), state)
     out.print(table)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB"

@@ -25,6 +25,12 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+def _amount(event: Progress) -> str:
+    if "bytes" in event.counts:
+        return f"{event.done / 1e6:.1f} of {event.total / 1e6:.1f} MB"
+    return f"{event.done} of {event.total}" if event.total else str(event.done)
+
+
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[ProgressLine]:
     """A line on standard error that follows a job; Ctrl+C cancels the job's control."""
@@ -63,8 +69,7 @@ class ProgressLine:
     def _show(self, event: Progress) -> None:
         if self._live:
             left = f", about {round(event.seconds_left)} s left" if event.seconds_left else ""
-            total = f" of {event.total}" if event.total else ""
-            self._write(f"{event.stage}: {event.done}{total}{left}  {event.detail[-60:]}")
+            self._write(f"{event.stage}: {_amount(event)}{left}  {event.detail[-60:]}")
         elif event.stage != self._stage:  # into a file: one line a stage
             err.print(f"{event.stage} ...")
         self._stage = event.stage

@@ -18,7 +18,7 @@ from typing import Any
 
 from core.base.errors import KnownError, LibraryLocked, ModelDamaged, ModelMissing, from_os_error
 from core.base.files import TEMPORARY_SUFFIX, FileLock, read_json, sha256_file, sync_folder, write_json
-from core.base.paths import models
+from core.base.paths import home, models
 from core.models.card import CARD, card
 
 FORMAT = 1
@@ -26,7 +26,7 @@ CONFIG = "bundle.json"
 ENCODER, LLM = "encoder", "llm"
 STARTERS = {ENCODER: "all-MiniLM-L6-v2", LLM: "SmolLM2-135M-Instruct-Q4_1"}
 _ACTIVE = "active.json"
-_LOCK = ".installing"
+_LOCK = "installing.lock"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _AGAIN = "Install it again: whymatch models add"
 
@@ -199,7 +199,7 @@ def _alone(target: Path) -> Iterator[None]:
         models().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise from_os_error(error, target) from error
-    lock = FileLock(models() / _LOCK, "install")
+    lock = FileLock(home() / _LOCK, "install")
     try:
         lock.acquire()
     except LibraryLocked:

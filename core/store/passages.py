@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -168,6 +168,18 @@ def vectors(db: Database, encoder: str, wanted: Iterable[str]) -> dict[str, byte
 def drop_unused_vectors(db: Database) -> int:
     """Delete vectors that no passage needs any more. Returns how many."""
     return int(db.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage)").rowcount)
+
+
+def drop_vectors_of_others(db: Database, kept: Collection[str]) -> int:
+    """Delete the vectors of all encoders but `kept`. Returns how many."""
+    gone = [name for name in encoders(db) if name not in kept]
+    return sum(int(db.execute("DELETE FROM vector WHERE encoder = ?", (name,)).rowcount) for name in gone)
+
+
+def unencoded(db: Database, encoder: str) -> int:
+    """How many different texts of passages have no vector of this encoder."""
+    sql = "SELECT count(DISTINCT hash) FROM passage WHERE hash NOT IN (SELECT hash FROM vector WHERE encoder = ?)"
+    return int(db.execute(sql, (encoder,)).fetchone()[0])
 
 
 def drop_vectors(db: Database, gone: Iterable[str]) -> int:

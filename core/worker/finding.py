@@ -31,6 +31,7 @@ class Finder:
     def __init__(self, library: Path, encoder: Encoder | None = None) -> None:
         database.require(library)
         self._folder = library
+        self._follows = encoder is None
         self.encoder = encoder or encoder_for(library)
         self._searcher = Searcher(library, self.encoder)
         self._library = Library.open(library)
@@ -50,6 +51,7 @@ class Finder:
 
     def explain(self, query: Query, passage_id: int) -> Explanation:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery."""
+        self._follow()
         self._load_concepts()
         try:
             return explain(self._searcher, self._model, self._labels, query, passage_id)
@@ -60,12 +62,27 @@ class Finder:
 
     def _mended(self, search: Callable[[], SearchResult]) -> SearchResult:
         """Search; when a part of the index turns out damaged or lost, rebuild it and search again."""
+        self._follow()
         result = search()
         lost = result.generation == 0 and self._library.passage_count() > 0
         if not (self._searcher.damaged or lost) or not self._rebuilt():
             return result
         result = search()
         return replace(result, notice=" ".join(filter(None, (REBUILT, result.notice))))
+
+    def _follow(self) -> None:
+        """Encode queries as the current generation was encoded: another one may have become current meanwhile.
+
+        An encoder that is not there any more is told of by the search, which compares words then.
+        """
+        if not self._follows:
+            return
+        with contextlib.suppress(IndexDamaged, ModelMissing, ModelDamaged):
+            made = self._searcher.snapshot().generation.encoder
+            if made and made != self.encoder.id:
+                encoder = open_encoder(made)
+                self._searcher.close()
+                self.encoder, self._searcher = encoder, Searcher(self._folder, encoder)
 
     def _rebuilt(self) -> bool:
         """Make the index again, unless somebody is at work on the library: it is theirs to make then."""

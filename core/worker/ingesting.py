@@ -58,7 +58,7 @@ def ingest(
         try:
             with database.known_errors(library):
                 job = jobs.start(db, "ingest", {"paths": [path_text(p) for p in paths], "retry": retry})
-                with _recorded(db, job) as outcome:
+                with recorded(db, job) as outcome:
                     given = _passwords(db, passwords or {}, remember)
                     first = _read_again(db, again)
                     run = _open(library, db, encoder or encoder_for(library), control, listener, limits, battery, given)
@@ -140,7 +140,7 @@ def unlock(
 
 
 @contextlib.contextmanager
-def _recorded(db: Database, job: int) -> Iterator[dict[str, Any]]:
+def recorded(db: Database, job: int) -> Iterator[dict[str, Any]]:
     """Record how the block ends; its outcome is what it puts into the dict."""
     outcome: dict[str, Any] = {}
     state = jobs.INTERRUPTED

@@ -32,7 +32,12 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `passwords` open locked files (which are read again) and are kept in the system's keyring when `remember` is set.
   `remove {path}`, or `{paths: [...]}`, -> `{documents, passages, channels, receipt, stays}`;
   `purge {}` -> `{bytes_before, bytes_after, segments, concepts, conversations}`;
-  `demo {}` adds the sample library, -> `IngestReport`.
+  `demo {}` adds the sample library, -> `IngestReport`;
+  `reencode {model: id}` makes the index anew with another encoder beside the present one, which serves until then, ->
+  `{generation, encoder, passages, encoded, seconds, before}`.
+- `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or ""}`;
+  `needs {spec}` -> `ModelNeeds` (licence, download, disk and memory, before anything is fetched);
+  `add {spec}` -> as `list`, with `id`; cancelled at once, and gone on with by the next `add` of the same model.
 - `watch`: `watch {every, settle}` (seconds) -> a partial `{"paths": n}` each time that n files in the library's
   folders changed and have settled, or with n = 0 when it is time to look at them anyway; goes on until cancelled.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`
@@ -49,7 +54,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH = "search", "answer", "view", "job", "parse", "watch"
-ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH)
+MODELS = "models"
+ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH, MODELS)
 CONTROLS = frozenset({"cancel", "pause", "resume", "give_way"})  # methods of `core.base.events.Control`
 LAST_EVENTS = frozenset({"result", "error", "bug", "cancelled"})
 

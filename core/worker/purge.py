@@ -132,6 +132,8 @@ def _clean_index(library: Path, db: Database, encoder: Encoder | None, control: 
         made = rebuild(library, db, encoder or encoder_for(library), control=control)
         IndexWriter(library, db, made.encoder, made.dimension).collect_garbage(keep=1)
         count = len(made.segments)
+    with transaction(db):
+        passages.drop_vectors_of_others(db, {g.encoder for g in generation.history(library)})
     return count
 
 

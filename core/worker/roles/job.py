@@ -39,6 +39,11 @@ class JobRole:
                 from core.worker.purge import purge
 
                 return purge(self._library, control=call.control, listener=call.listen)
+            case "reencode":
+                from core.worker.reencoding import reencode
+
+                model = args.get("model")
+                return reencode(self._library, model or None, control=call.control, listener=call.listen)
             case op:
                 raise ValueError(f"job has no operation {op!r}")
         return ingesting.ingest(

@@ -1,0 +1,62 @@
+"""The `models` child: what models there are, what one takes, adding with progress, using, removing."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from core.base.errors import IndexDamaged, KnownError
+from core.index import generation
+from core.models import catalogue
+from core.worker.server import Call
+
+
+class ModelsRole:
+    def __init__(self, library: Path | None) -> None:
+        self._library = library
+
+    def open(self) -> dict[str, Any]:
+        return {"role": "models"}
+
+    def handle(self, call: Call) -> Any:
+        args = call.request.args
+        match call.request.op:
+            case "list":
+                pass
+            case "needs":
+                return catalogue.needs(str(args["spec"]))
+            case "add":
+                from core.encode.install import add  # heavy: it exports
+
+                return {"id": add(str(args["spec"]), control=call.control, listener=call.listen).id} | self._list()
+            case "use":
+                catalogue.use(str(args["id"]))
+            case "remove":
+                self._remove(str(args["id"]))
+            case op:
+                raise ValueError(f"models has no operation {op!r}")
+        return self._list()
+
+    def _remove(self, id: str) -> None:
+        if id == self._encoder():
+            raise KnownError(f"The index of this library was made with {id}.", "Change to another encoder first.")
+        catalogue.remove(id)
+
+    def _list(self) -> dict[str, Any]:
+        """The models, and the encoder that the library's index was made with (empty when it has none yet)."""
+        return {"models": catalogue.listing(), "library_encoder": self._encoder()}
+
+    def _encoder(self) -> str:
+        if self._library is not None:
+            with contextlib.suppress(IndexDamaged):
+                current = generation.current(self._library)
+                return current.encoder if current else ""
+        return ""
+
+    def close(self) -> None:
+        pass
+
+
+def make(library: Path | None) -> ModelsRole:
+    return ModelsRole(library)
