@@ -11,7 +11,7 @@ CALIBRATION = (
     "Table 4: mean residual error (in %) by sample size, n = 32, 64, 128; p < 0.05 throughout. See also section 3.1.2.",
     "def area(width: float, height: float) -> float:\n    return width * height  # square metres",
     "Die Mieterin kündigte den Vertrag fristgerecht zum 31. März 2024 und verlangte die Kaution von 1.250 Euro zurück.",
-    "Le médecin a conseillé au patient de boire davantage d'eau et de revenir dans deux semaines pour une prise de sang.",
+    "Le médecin a conseillé au patient de boire davantage d'eau et de revenir dans deux semaines pour un examen.",
     "Los agricultores del valle siembran trigo en otoño y recogen la cosecha a comienzos del verano.",
     "Врач посоветовал больному больше гулять и принимать лекарство три раза в день после еды.",
     "يغادر القطار المحطة في الساعة الثامنة صباحا ويصل إلى العاصمة قبل الظهر.",

@@ -13,6 +13,7 @@ from pathlib import Path
 from core.base.errors import IndexDamaged, LibraryLocked, ModelDamaged, ModelMissing, NoPermission
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.concepts.model import ConceptModel
+from core.encode.cached import CachedEncoder
 from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder
 from core.explain.explain import explain
@@ -32,7 +33,7 @@ class Finder:
         database.require(library)
         self._folder = library
         self._follows = encoder is None
-        self.encoder = encoder or encoder_for(library)
+        self.encoder = encoder or CachedEncoder(encoder_for(library))
         self._searcher = Searcher(library, self.encoder)
         self._library = Library.open(library)
         self._model_name = ""
@@ -80,7 +81,7 @@ class Finder:
         with contextlib.suppress(IndexDamaged, ModelMissing, ModelDamaged):
             made = self._searcher.snapshot().generation.encoder
             if made and made != self.encoder.id:
-                encoder = open_encoder(made)
+                encoder = CachedEncoder(open_encoder(made))
                 self._searcher.close()
                 self.encoder, self._searcher = encoder, Searcher(self._folder, encoder)
 

@@ -15,7 +15,7 @@ from core.encode.encoder import Encoder
 from core.encode.export import export
 from core.encode.install import add, main
 from core.encode.load import open_encoder
-from core.encode.onnx import FP32, INT8, OnnxEncoder
+from core.encode.onnx import FP32, OnnxEncoder
 from core.models.bundles import Bundle
 
 NAMES = ("config.json", "model.safetensors", "tokenizer.json")

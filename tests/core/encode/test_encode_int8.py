@@ -41,7 +41,7 @@ def test_a_vector_depends_on_its_text_alone(tiny_bundle: Bundle) -> None:
     encoder = OnnxEncoder(tiny_bundle, file=INT8, threads=2)
     texts = [*JUDGED, *QUESTIONS]
     alone = np.concatenate([encoder.encode([text]) for text in texts])
-    np.testing.assert_array_equal(encoder.encode(texts), alone)
+    np.testing.assert_allclose(encoder.encode(texts), alone, atol=1e-6)  # the mean is summed in another order
 
 
 def test_rounding_keeps_the_vectors(tiny_bundle: Bundle) -> None:
