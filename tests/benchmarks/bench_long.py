@@ -2,11 +2,11 @@
 
     python tests/benchmarks/bench_long.py [ENCODER] [DOCUMENTS] [WORDS]
 
-Writes documents of everyday reports (from templates, seeded), each with one event of a few sentences at a random depth
-and a passing mention of an event of another document; asks two questions about each event in other words. nDCG@10 of the
-documents by: the encoder's window at the start of the text (`encode`), the whole text (`encode_long`: windowed mean or
-MCLS), and the best passage, which is what a search for documents uses besides. Depths are told apart: within the
-window and beyond it. The last line gives a paired sign test of the whole text against its start.
+Writes documents of everyday reports (from templates, seeded), each with one event of a few sentences at a random
+depth and a passing mention of an event of another document; asks two questions about each event in other words.
+nDCG@10 of the documents by: the encoder's window at the start of the text (`encode`), the whole text (`encode_long`:
+windowed mean or MCLS), and the best passage, which is what a search for documents uses besides. Depths are told
+apart: within the window and beyond it. The last line gives a paired sign test of the whole text against its start.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ garden fence"""
 _WHEN = """on Monday; before noon; in the following week; after a long break; without any hurry; for the second time;
 in spite of the rain; at the end of the month; as agreed in March; with great care; late in the evening; once more"""
 _THEN = """and nobody objected; which took longer than expected; and the matter was closed; so the costs stayed the
-same; but the result was not yet clear; and a note was sent to everyone; while the rest waited outside; and lunch was served;
-although two people were absent; and the date was confirmed; because the forms were missing; and that was all"""
+same; but the result was not yet clear; and a note was sent to everyone; while the rest waited outside; and lunch was
+served; although two people were absent; and the date was confirmed; because the forms were missing; and that was all"""
 
 _TRADES = {
     "clockmaker": ("built a brass orrery", "constructed a mechanical model of the planets"),
@@ -89,8 +89,8 @@ class _Event:
         did, _ = _TRADES[self.trade]
         return (
             f"In {self.year} the {self.trade} {self.person} of {self.place} {did}. People came to {self.place} to see "
-            f"what the {self.trade} had done, and {self.person} told them how it went. The {self.trade} {did} only once, "
-            f"and the town of {self.place} kept the memory of {self.person}."
+            f"what the {self.trade} had done, and {self.person} told them how it went. The {self.trade} {did} only "
+            f"once, and the town of {self.place} kept the memory of {self.person}."
         )
 
     def mention(self) -> str:
