@@ -41,7 +41,12 @@ class Members:
 
     def mask(self, allowed: Ids | None) -> Mask:
         """Which ordinals may be found when only the passages `allowed` are asked for (None: all)."""
-        return self.alive if allowed is None else self.alive & np.isin(self.ids, allowed)
+        if allowed is None:
+            return self.alive
+        ordinals, known = self._look_up(allowed)
+        mask = np.zeros(len(self.ids), np.bool_)
+        mask[ordinals[known]] = True
+        return mask & self.alive
 
     def segments(self) -> list[tuple[int, int, int]]:
         """Number of the segment, its first ordinal, the end of its ordinals."""

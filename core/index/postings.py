@@ -3,31 +3,36 @@
 A channel is a set of terms, each with the passages that hold it and a weight. BM25 keeps raw term frequencies
 and saturates them at query time with the statistics of the whole snapshot, so that scores do not depend on how
 the passages are spread over segments. Channels of learned weights use the same code with their own `Scheme`.
+
+Packed, a row says by its lengths how wide its numbers are: most words stand in few passages, once or twice in each.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25
+from core.base.errors import IndexDamaged
+from core.base.types import BM25, LEXICAL
 
 LANGUAGE = "language"  # a channel for statistics: which passages are in which language
 
 Ordinals = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 _NONE = np.empty(0, np.int64)
+_ORDINALS = {2: "<u2", 4: "<u4"}
+_WEIGHTS = {1: "<u1", 2: "<f2", 4: "<f4"}
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """The passages of one segment that hold a term: `ordinals` ascending, `weights` beside them."""
+    """The passages of one segment that hold a term: `ordinals` ascending (unsigned), `weights` beside them."""
 
-    ordinals: npt.NDArray[np.uint32]
+    ordinals: npt.NDArray[np.unsignedinteger]
     weights: npt.NDArray[np.float32]
 
 
@@ -37,7 +42,8 @@ class Scheme:
 
     With `k1` the impact is BM25's saturation w (k1 + 1) / (w + k1 (1 - b + b length / average)) and the term
     counts with idf = log(1 + (N - n + 0.5) / (n + 0.5)) (Robertson & Zaragoza 2009, section 3; the +1 keeps it
-    positive). Without `k1` the weights are impacts already.
+    positive). Without `k1` the weights are impacts already, and a score is the sum of query weight times passage
+    weight (M3-Embedding, section 3.2).
     """
 
     k1: float | None = None
@@ -59,7 +65,7 @@ class Scheme:
         return float(np.log1p((passages - holding + 0.5) / (holding + 0.5)))
 
 
-SCHEMES = {BM25: Scheme(k1=0.9, b=0.4)}
+SCHEMES = {BM25: Scheme(k1=0.9, b=0.4), LEXICAL: Scheme()}
 
 
 def build(texts: Iterable[Sequence[str]]) -> tuple[dict[str, Postings], npt.NDArray[np.float32]]:
@@ -80,13 +86,57 @@ def build(texts: Iterable[Sequence[str]]) -> tuple[dict[str, Postings], npt.NDAr
     return packed, lengths.astype("<f4")
 
 
+def learned(weights: Sequence[Mapping[str, float]]) -> dict[str, Postings]:
+    """Postings of passages given as their terms with weights; those of 0 and less are left out.
+
+    Weights are rounded to 16 bits (3 decimal digits), half the room.
+    """
+    found: defaultdict[str, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
+    for ordinal, terms in enumerate(weights):
+        for term, weight in terms.items():
+            if np.float16(weight) > 0:
+                ordinals, values = found[term]
+                ordinals.append(ordinal)
+                values.append(weight)
+    return {t: Postings(np.array(o, "<u4"), np.array(w, "<f2").astype("<f4")) for t, (o, w) in found.items()}
+
+
 def pack(postings: Postings) -> tuple[int, bytes, bytes]:
-    """The columns count, ordinals and weights of a row."""
-    return len(postings.ordinals), postings.ordinals.tobytes(), postings.weights.tobytes()
+    """The columns count, ordinals and weights of a row, in the narrowest form that keeps every number.
+
+    Ordinals take 2 or 4 bytes; weights 4 (float), 2 (half float), 1 (whole numbers) or none (all are 1).
+    """
+    count, last = len(postings.ordinals), int(postings.ordinals[-1]) if len(postings.ordinals) else 0
+    ordinals = postings.ordinals.astype("<u2" if last < 1 << 16 else "<u4", copy=False)
+    return count, ordinals.tobytes(), _narrow(postings.weights).tobytes()
 
 
-def unpack(ordinals: bytes, weights: bytes) -> Postings:
-    return Postings(np.frombuffer(ordinals, "<u4"), np.frombuffer(weights, "<f4"))
+def _narrow(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.generic]:
+    if (weights == 1).all():
+        return weights[:0]
+    if weights.max() < 256 and (weights == (whole := weights.astype("<u1"))).all():
+        return whole
+    with np.errstate(over="ignore"):
+        half = weights.astype("<f2")
+    return half if (half == weights).all() else weights.astype("<f4", copy=False)
+
+
+def unpack(count: int, ordinals: bytes, weights: bytes) -> Postings:
+    """Raises IndexDamaged when the row is not one that `pack` makes."""
+    if count < 1 or len(ordinals) % count or len(weights) % count:
+        raise _damaged()
+    try:
+        places = np.frombuffer(ordinals, _ORDINALS[len(ordinals) // count])
+        values = np.frombuffer(weights, _WEIGHTS[len(weights) // count]).astype("<f4") if weights else None
+    except KeyError:
+        raise _damaged() from None
+    return Postings(places, np.ones(count, "<f4") if values is None else values)
+
+
+def _damaged() -> IndexDamaged:
+    return IndexDamaged(
+        "A posting of the index is damaged.", "Repair the library: the index is made again from the stored text."
+    )
 
 
 def union(parts: Sequence[tuple[Ordinals, Weights]]) -> tuple[Ordinals, Weights]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,6 +13,8 @@ from sqlite_utils import Database
 from core.index.postings import Postings, pack, unpack
 
 Ids = npt.NDArray[np.int64]
+
+_TERMS = 500  # a statement
 
 _INSERT = "INSERT INTO posting (segment_id, channel, term, count, ordinals, weights) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -57,22 +59,29 @@ def read_segment(db: Database, segment: int) -> SegmentRow | None:
     return SegmentRow(row[0], row[1], np.frombuffer(row[2], "<i8"), np.frombuffer(row[3], "<f4"))
 
 
-def read_postings(db: Database, segment: int, channel: str, term: str) -> Postings | None:
-    sql = "SELECT ordinals, weights FROM posting WHERE segment_id = ? AND channel = ? AND term = ?"
-    row = db.execute(sql, (segment, channel, term)).fetchone()
-    return None if row is None else unpack(*row)
+def read_postings(db: Database, segment: int, channel: str, terms: Sequence[str]) -> dict[str, Postings]:
+    """The postings of those of the `terms` that the segment holds."""
+    found = {}
+    for at in range(0, len(terms), _TERMS):
+        part = terms[at : at + _TERMS]
+        sql = (
+            "SELECT term, count, ordinals, weights FROM posting "
+            f"WHERE segment_id = ? AND channel = ? AND term IN ({', '.join('?' * len(part))})"
+        )
+        found.update({row[0]: unpack(*row[1:]) for row in db.execute(sql, (segment, channel, *part))})
+    return found
 
 
 def read_all_postings(db: Database, segment: int) -> Iterator[tuple[str, str, Postings]]:
     """All rows of a segment as (channel, term, postings), in the order of channel and term."""
-    sql = "SELECT channel, term, ordinals, weights FROM posting WHERE segment_id = ? ORDER BY channel, term"
-    for channel, term, ordinals, weights in db.execute(sql, (segment,)):
-        yield channel, term, unpack(ordinals, weights)
+    sql = "SELECT channel, term, count, ordinals, weights FROM posting WHERE segment_id = ? ORDER BY channel, term"
+    for channel, term, *packed in db.execute(sql, (segment,)):
+        yield channel, term, unpack(*packed)
 
 
 def read_channel(db: Database, segment: int, channel: str) -> dict[str, Postings]:
-    sql = "SELECT term, ordinals, weights FROM posting WHERE segment_id = ? AND channel = ?"
-    return {term: unpack(o, w) for term, o, w in db.execute(sql, (segment, channel))}
+    sql = "SELECT term, count, ordinals, weights FROM posting WHERE segment_id = ? AND channel = ?"
+    return {row[0]: unpack(*row[1:]) for row in db.execute(sql, (segment, channel))}
 
 
 def has_channel(db: Database, segment: int, channel: str) -> bool:

@@ -24,7 +24,8 @@ from core.index.multivector import MultiVectors
 from core.index.nearest import Nearest
 from core.index.neutral import Means
 from core.index.neutral import read as read_means
-from core.index.postings import LANGUAGE, SCHEMES, Weights, union
+from core.index.postings import LANGUAGE
+from core.index.sparse import Sparse, scores_at
 from core.store import passages
 from core.store.database import known_errors, open_reader
 from core.text.analyze import QueryTerm
@@ -49,10 +50,8 @@ class Snapshot:
         self._members = Members([s.passage_ids for s in segments], rows.passages_in_order(db))
         self._nearest = Nearest(library, made, self._members)
         self._multi = MultiVectors(library, made, self._members)
-        self._lengths = np.concatenate([np.empty(0, np.float32), *(s.lengths for s in segments)])
-        total = float(self._lengths[self._members.alive].sum(dtype=np.float64))
-        self._average_length = total / self.passage_count if self.passage_count else 0.0
-        self._norms: dict[str, Weights] = {}
+        lengths = np.concatenate([np.empty(0, np.float32), *(s.lengths for s in segments)])
+        self._sparse = Sparse(db, [s.id for s in segments], self._members, lengths)
 
     @classmethod
     def open(cls, library: Path) -> Snapshot:
@@ -103,7 +102,7 @@ class Snapshot:
         return self._members.in_order
 
     def ordinals(self, ids: Ids) -> Ordinals:
-        """Where these passages stand in the arrays of `score_all` and `mask`."""
+        """Where these passages stand in the arrays of `term_scores` and `mask`."""
         return self._members.ordinals(ids)
 
     def tie_ranks(self, ids: Ids) -> Ids:
@@ -194,52 +193,26 @@ class Snapshot:
     def sparse(
         self, channel: str, query_terms: Sequence[QueryTerm], k: int, allowed: Ids | None = None
     ) -> tuple[Ids, Scores]:
-        """The `k` passages with the largest positive scores in a sparse channel, best first."""
-        return self.best(self.score_all(channel, query_terms), k, self.mask(allowed))
+        """The `k` passages with the largest positive scores in a sparse channel, best first.
+
+        Words that cannot lift a passage among them are only looked up: not all passages are touched.
+        """
+        words = self._sparse.words(channel, query_terms)
+        ordinals, scores = self._sparse.top(words, k, None if allowed is None else self.mask(allowed))
+        return self._best(ordinals, scores, k)
 
     def sparse_scores(self, channel: str, query_terms: Sequence[QueryTerm], ids: Ids) -> Scores:
         """Scores of these passages, 0 where no term is found."""
-        return self.score_all(channel, query_terms)[self.ordinals(ids)]
-
-    def score_all(self, channel: str, query_terms: Sequence[QueryTerm]) -> Scores:
-        """Scores of a sparse channel by ordinal, 0 for passages without any of the terms."""
-        scores = np.zeros(len(self._members.ids))
-        for term in query_terms:
-            ordinals, impacts = self.term_scores(channel, term)
-            scores[ordinals] += impacts
-        return scores
+        return scores_at(self._sparse.words(channel, query_terms), self.ordinals(ids))
 
     def term_scores(self, channel: str, term: QueryTerm) -> tuple[Ordinals, Scores]:
         """One query word's part of the scores: the ordinals of the passages that hold it, ascending."""
-        scheme = SCHEMES[channel]
-        ordinals, weights = union([p for text in term.alternatives for p in self._postings(channel, text)])
-        if self.passage_count < len(self._members.ids):
-            keep = self._members.alive[ordinals]
-            ordinals, weights = ordinals[keep], weights[keep]
-        if channel not in self._norms:
-            self._norms[channel] = scheme.norms(self._lengths, self._average_length)
-        factor = term.weight * scheme.idf(self.passage_count, len(ordinals))
-        return ordinals, factor * scheme.impacts(weights, self._norms[channel][ordinals])
-
-    def best(self, scores: Scores, k: int, mask: Mask) -> tuple[Ids, Scores]:
-        """The `k` passages with the largest positive of `scores` (by ordinal) that `mask` allows."""
-        found = np.flatnonzero((scores > 0) & mask)
-        if len(found) > k > 0:
-            last = np.partition(scores[found], len(found) - k)[len(found) - k]
-            found = found[scores[found] >= last]
-        return self._best(found, scores[found], k)
+        word = self._sparse.words(channel, [term])[0]
+        return word.ordinals, word.impacts
 
     def _best(self, ordinals: Ordinals, scores: Scores, k: int) -> tuple[Ids, Scores]:
         order = np.lexsort((self._members.ranks[ordinals], -scores))[:k]
         return self._members.ids[ordinals[order]], scores[order]
-
-    def _postings(self, channel: str, term: str) -> list[tuple[Ordinals, Weights]]:
-        found = []
-        for number, first, _ in self._members.segments():
-            postings = rows.read_postings(self._db, self._segments[number].id, channel, term)
-            if postings is not None:
-                found.append((first + postings.ordinals.astype(np.int64), postings.weights.astype(np.float64)))
-        return found
 
     def _data_version(self) -> int:
         return int(self._db.execute("PRAGMA data_version").fetchone()[0])

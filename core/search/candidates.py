@@ -170,25 +170,22 @@ class _Scorer:
 
     def __init__(self, snapshot: Snapshot, channel: str, prepared: Prepared) -> None:
         self._snapshot, self._channel, self._prepared = snapshot, channel, prepared
-        self._all: Scores | None = None
-        if channel not in (DENSE, MULTI):
-            terms = prepared.terms if channel == BM25 else prepared.lexical
-            self._all = snapshot.score_all(channel, terms)
+        self._terms = prepared.terms if channel == BM25 else prepared.lexical
 
     def top(self, depth: int, allowed: Ids | None) -> tuple[Ids, Scores]:
-        if self._all is not None:
-            return self._snapshot.best(self._all, depth, self._snapshot.mask(allowed))
         if self._channel == MULTI:
             assert self._prepared.tokens is not None
             return self._snapshot.multi(self._prepared.tokens, depth, allowed)
-        assert self._prepared.vector is not None
-        return self._snapshot.dense(self._prepared.vector, depth, allowed)
+        if self._channel == DENSE:
+            assert self._prepared.vector is not None
+            return self._snapshot.dense(self._prepared.vector, depth, allowed)
+        return self._snapshot.sparse(self._channel, self._terms, depth, allowed)
 
     def of(self, ids: Ids) -> Scores:
-        if self._all is not None:
-            return self._all[self._snapshot.ordinals(ids)]
         if self._channel == MULTI:
             assert self._prepared.tokens is not None
             return self._snapshot.multi_scores(self._prepared.tokens, ids)
-        assert self._prepared.vector is not None
-        return self._snapshot.dense_scores(self._prepared.vector, ids)
+        if self._channel == DENSE:
+            assert self._prepared.vector is not None
+            return self._snapshot.dense_scores(self._prepared.vector, ids)
+        return self._snapshot.sparse_scores(self._channel, self._terms, ids)
