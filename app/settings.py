@@ -63,6 +63,7 @@ SETTINGS = (
     Setting("geometry", str, ""),
     Setting("last_page", str, "library", choices=("library", "search", "ask")),
     Setting("last_folder", str, ""),
+    Setting("search_level", str, "passage", choices=("passage", "document", "section", "sentence")),
     Setting("viewer_sizes", list, []),
     Setting("columns", list, []),
 )  # fmt: skip

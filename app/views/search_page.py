@@ -16,6 +16,7 @@ from app.views.hit_places import HitPlaces
 from app.views.search_results import SearchResults
 from app.views.why_beside import WhyBeside
 from app.widgets.hit_filters import FilterBar
+from app.widgets.hit_levels import LevelSwitch
 from app.widgets.page import Page
 from app.widgets.page_latest import Latest
 from app.widgets.search_box import SearchBox
@@ -93,6 +94,8 @@ class SearchPage(Page):
         self.box.settled.connect(lambda _: self._search())
         self.box.returnPressed.connect(self._entered)
         self.box.installEventFilter(self)
+        self.level = LevelSwitch(self.context.settings.get("search_level"), self._left)
+        self.level.changed.connect(self._level_chosen)
         self.filters = FilterBar(self.context.library.facets, self._left)
         self.filters.changed.connect(lambda: self._search(again=True))
         self.results = SearchResults(self.context, self._left)
@@ -112,8 +115,9 @@ class SearchPage(Page):
         column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
-        for part in (self.box, self.filters):
-            column.addWidget(part)
+        column.addWidget(self.box)
+        column.addWidget(self.level)
+        column.addWidget(self.filters)
         column.addWidget(self.results, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -128,7 +132,7 @@ class SearchPage(Page):
 
     def _search(self, *, again: bool = False) -> None:
         text, filters = self.box.text().strip(), self.filters.filters()
-        query = Query(text, k=FIRST, filters=filters)
+        query = Query(text, k=FIRST, filters=filters, level=self.level.level())
         if not again and replace(query, k=self._query.k) == self._query and text:
             return
         self._query = query
@@ -137,6 +141,10 @@ class SearchPage(Page):
             self._state()
             return
         self._run()
+
+    def _level_chosen(self) -> None:
+        self.context.settings.remember("search_level", self.level.level().value)
+        self._search(again=True)
 
     def _run(self) -> None:
         self.results.show_busy()

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from core.base.types import Query
+from core.base.types import Level, Query
 from core.cli.filters import parse_filters, placed
 from core.cli.models import models
 from core.cli.output import out, print_json, progress
@@ -141,6 +141,7 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many hits.")] = 10,
     channels: Annotated[str, typer.Option(help="Channels, comma-separated: bm25, dense.")] = "bm25,dense",
     filter: FilterOption = None,
+    level: Annotated[Level, typer.Option(help="What a hit is.")] = Level.PASSAGE,
     json: Json = False,
 ) -> None:
     """Search a library."""
@@ -148,7 +149,7 @@ def search(
     from core.worker.finding import Finder
 
     filters = placed(parse_filters(filter or ()), library)
-    wanted = Query(query, k=k, filters=filters, channels=channel_names(channels))
+    wanted = Query(query, k=k, filters=filters, channels=channel_names(channels), level=level)
     finder = Finder(library)
     try:
         result = finder.search(wanted)

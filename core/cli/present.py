@@ -30,7 +30,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "rank": hit.rank, "passage_id": passage.id, "document": passage.path, "external_id": passage.external_id,
         "title": passage.title, "page": passage.first_page, "heading_path": passage.heading_path,
         "text": passage.text, "score": hit.score, "parts": hit.parts, "spans": hit.spans,
-        "copies": hit.copies, "place": passage.place,
+        "copies": hit.copies, "place": passage.place, "within": hit.within, "snippet": hit.snippet,
     }  # fmt: skip
 
 
@@ -50,6 +50,8 @@ def show_hits(result: SearchResult) -> None:
         out.print(window)
         more = len(hit.copies)
         copies = f"   +{more} {'copy' if more == 1 else 'copies'}" if more else ""
+        if len(hit.within) > 1:
+            copies += f"   {len(hit.within)} passages"
         out.print(_file(passage.path, passage.external_id) + copies, style="dim", markup=False)
     if not result.hits:
         hidden = f" {result.filtered_out} were left out by the filters." if result.filtered_out else ""

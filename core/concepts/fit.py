@@ -27,6 +27,8 @@ from core.concepts.stale import LEAST_PASSAGES
 from core.concepts.terms import Text
 from core.concepts.vocabulary import Vocabulary
 from core.encode.encoder import Encoder
+from core.index.neutral import Means
+from core.index.neutral_encoder import alike
 from core.index.snapshot import Snapshot
 from core.store.concepts import put_concepts
 from core.store.database import transaction
@@ -71,10 +73,10 @@ def fit(
     corpus = _corpus(db, snapshot)
     if len(corpus.hashes) < LEAST_PASSAGES:
         return None
-    name = PREFIX + _data_hash(corpus, snapshot.generation.encoder)
+    name = PREFIX + _data_hash(corpus, snapshot.generation.encoder, snapshot.means)
     model = _known(library / FOLDER / name)
     if model is None:
-        model = _fitted(corpus, snapshot.generation.encoder, encoder, control, listener)
+        model = _fitted(corpus, snapshot.generation.encoder, encoder, snapshot.means, control, listener)
         put(model, library / FOLDER / name)
     _tell(listener, 90)
     concepts = _concepts(model, corpus, snapshot, control)
@@ -95,11 +97,12 @@ def _corpus(db: Database, snapshot: Snapshot) -> _Corpus:
     return _Corpus(np.array(ordered, np.int64), [hashes[i] for i in first], [found[i] for i in sample], vectors)
 
 
-def _data_hash(corpus: _Corpus, encoder: str) -> str:
+def _data_hash(corpus: _Corpus, encoder: str, means: Means | None) -> str:
     """Names what went in: the same passages and encoder give the same model."""
     settings = json.dumps(asdict(plan(0, 0, 1)), sort_keys=True)
-    data = "\n".join([str(FORMAT), settings, encoder, *corpus.hashes])
-    return hashlib.sha256(data.encode()).hexdigest()[:16]
+    data = "\n".join([str(FORMAT), settings, encoder, *corpus.hashes]).encode()
+    taken_out = b"" if means is None else means.offsets.tobytes() + means.centre.tobytes()
+    return hashlib.sha256(data + taken_out).hexdigest()[:16]
 
 
 def _known(folder: Path) -> ConceptModel | None:
@@ -109,13 +112,15 @@ def _known(folder: Path) -> ConceptModel | None:
         return None
 
 
-def _fitted(corpus: _Corpus, encoder_id: str, encoder: Encoder, control: Control, listener: Listener) -> ConceptModel:
+def _fitted(
+    corpus: _Corpus, encoder_id: str, encoder: Encoder, means: Means | None, control: Control, listener: Listener
+) -> ConceptModel:
     from core.concepts.sae import export, train  # torch: only when there is something to train
 
     began = time.monotonic()
     vectors = corpus.vectors
     _tell(listener, 0)
-    material = gather(corpus.passages, vectors, encoder, control)
+    material = gather(corpus.passages, vectors, alike(encoder, means), control)
     config = plan(len(corpus.hashes), len(material.train), vectors.shape[1])
     throttle = Throttle()
 
@@ -125,17 +130,19 @@ def _fitted(corpus: _Corpus, encoder_id: str, encoder: Encoder, control: Control
 
     model = export(train(material.train, config, control, on_step))
     figures = measure(model, vectors, material) | {"k": config.k, "latents": config.latents}
-    return _with_record(model, encoder_id, corpus, material, figures, time.monotonic() - began)
+    return _with_record(model, encoder_id, corpus, means, material, figures, time.monotonic() - began)
 
 
 def _with_record(
-    model: ConceptModel, encoder_id: str, corpus: _Corpus, material: Material, figures: dict[str, Any], seconds: float
-) -> ConceptModel:
+    model: ConceptModel, encoder_id: str, corpus: _Corpus, means: Means | None, material: Material,
+    figures: dict[str, Any], seconds: float,
+) -> ConceptModel:  # fmt: skip
     record = {
         **model.config,
         "encoder": encoder_id,
         "dimension": model.decoder.shape[1],
-        "data": _data_hash(corpus, encoder_id),
+        "data": _data_hash(corpus, encoder_id, means),
+        "languages": list(means.languages) if means else [],
         "passages": len(corpus.ids),
         "training_vectors": len(material.train),
         "fidelity": figures,

@@ -11,6 +11,7 @@ from core.encode.encoder import Encoder
 from core.explain.align import align, sentence_spans
 from core.explain.decompose import Decomposition, Part, decompose
 from core.explain.reason import reason
+from core.index.neutral_encoder import alike
 from core.search.searcher import MatchContext
 
 _CHARACTERS = 2_000  # of a query that are aligned word by word
@@ -44,7 +45,8 @@ def explain(
     spans: dict[int, tuple[Span, ...]] = {}
     if concepts is not None and split_score.listed:
         latents = [part.latent for part in split_score.listed]
-        spans = sentence_spans(searcher.encoder, concepts, passage.text, latents)
+        encoder = alike(searcher.encoder, match.means)
+        spans = sentence_spans(encoder, concepts, passage.text, latents)
     shares = tuple(_share(part, labels, split_score.score, spans) for part in split_score.listed)
     pairs = () if match.query_vector is None else align(
         searcher.encoder, query.text[:_CHARACTERS], passage.text, passage.language

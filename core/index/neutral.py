@@ -14,6 +14,7 @@ one language, or whose languages the encoder does not tell apart, has no means: 
 from __future__ import annotations
 
 import io
+import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,14 +100,14 @@ def read(path: Path, dimension: int) -> Means:
         IndexDamaged: the file is lost or damaged, or its vectors have another dimension.
     """
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
             languages, counts = tuple(found["languages"].tolist()), tuple(found["counts"].tolist())
             offsets, centre = found["offsets"], found["centre"]
     except FileNotFoundError:
         raise damaged(path, "missing") from None
-    except (ValueError, KeyError, EOFError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise from_os_error(error, path) from error
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise damaged(path) from error
     shapes = (offsets.shape, centre.shape, len(counts))
     if shapes != ((len(languages), dimension), (dimension,), len(languages)) or not np.isfinite(offsets).all():

@@ -17,6 +17,8 @@ from core.base.types import (
     LEXICAL,
     MULTI,
     Filters,
+    Hit,
+    Level,
     Passage,
     Query,
     ScorePart,
@@ -26,9 +28,10 @@ from core.base.types import (
 )
 from core.encode.encoder import QUERY, Encoder
 from core.index.dense import Floats
+from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
 from core.search import filters as filtering
-from core.search import fuse, words
+from core.search import fuse, levels, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
 from core.search.fuse import Fusing
@@ -70,6 +73,7 @@ class MatchContext:
     passage_vector: Floats | None
     dense_score: float
     tokens: tuple[TermMatch, ...] = ()
+    means: Means | None = None  # what was taken out of both vectors
 
 
 class Searcher:
@@ -84,6 +88,7 @@ class Searcher:
         self._library = library
         self._encoder = encoder
         self._given = fusing
+        self._sentences = levels.Sentences(encoder)
         self._remembered: deque[tuple[Query, Ranking]] = deque(maxlen=_REMEMBERED)
         self._snapshot: Snapshot | None = None
         self._damaged = False
@@ -152,10 +157,23 @@ class Searcher:
             ranking, chosen = self._ranked(snapshot, query, prepared, (BM25,), allowed)
         self._remembered.append((query, ranking))
         clock.lap("rank")
-        hits = make_hits(snapshot, ranking, prepared, chosen)
+        hits = self._at_level(snapshot, query, prepared, ranking, chosen)
         clock.lap("fetch")
         notice = " ".join(notices)
         return SearchResult(query, hits, snapshot.generation.number, clock.laps(), ranking.filtered_out, notice)
+
+    def _at_level(
+        self, snapshot: Snapshot, query: Query, prepared: Prepared, ranking: Ranking, chosen: Sequence[Folded]
+    ) -> tuple[Hit, ...]:
+        """The hits as large as they are asked for."""
+        vector = prepared.vector if DENSE in ranking.scores else None
+        if query.level in (Level.SECTION, Level.DOCUMENT):
+            grouped = levels.group(snapshot, ranking, query.level, vector)
+            show = fold if query.fold else unfolded
+            chosen = show(snapshot, grouped.ranking, query.filters, query.k)
+            return grouped.applied(make_hits(snapshot, grouped.ranking, prepared, chosen))
+        hits = make_hits(snapshot, ranking, prepared, chosen)
+        return self._sentences.best(snapshot, hits, vector) if query.level is Level.SENTENCE else hits
 
     def retrieve(self, question: str, history: Sequence[Turn], filters: Filters, k: int) -> SearchResult:
         """Search for a question of a conversation; the result's `query.text` is the stand-alone question.
@@ -202,7 +220,8 @@ class Searcher:
         score = fuse.total([part.contribution for part in parts])
         terms = term_matches(snapshot, prepared, passage)
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
-        return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens)
+        means = None if prepared.vector is None else snapshot.means
+        return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means)
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
         """Words and vector of the query, and what the person should know of them."""

@@ -95,6 +95,7 @@ class Hit:
     spans: tuple[Span, ...] = ()  # matched words, in the passage's text
     snippet: Span = NOWHERE  # the window of the passage worth showing
     copies: tuple[Copy, ...] = ()  # newest first
+    within: tuple[int, ...] = ()  # ids of all passages found in the hit's section or document, best first
 
 
 @dataclass(frozen=True, slots=True)
