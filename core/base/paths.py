@@ -24,6 +24,11 @@ def models() -> Path:
     return home() / "models"
 
 
+def cache() -> Path:
+    """What can be made again; may be deleted at any time."""
+    return home() / "cache"
+
+
 def logs() -> Path:
     return home() / "logs"
 

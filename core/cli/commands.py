@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from core.base.types import Level, Query
+from core.cli.evaluating import evaluate
 from core.cli.filters import parse_filters, placed
 from core.cli.models import models
 from core.cli.output import out, print_json, progress
@@ -22,6 +22,7 @@ app = typer.Typer(
 )  # fmt: skip
 app.add_typer(models, name="models")
 app.command()(reencode)
+app.command()(evaluate)
 
 LibraryOption = Annotated[Path, typer.Option("--library", help="The library's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -272,30 +273,6 @@ def concepts(
         table.add_row(escape(concept.label), str(concept.passages))
     out.print(table)
     out.print("  ".join(f"{key} {value:.3g}" for key, value in fidelity.items()))
-
-
-@app.command()
-def evaluate(
-    dataset: Annotated[Path, typer.Argument(help="Folder with corpus.jsonl, queries.jsonl and qrels/test.tsv.")],
-    channels: Annotated[str, typer.Option(help="Channels, comma-separated.")] = "bm25,dense,fused",
-    model: Annotated[str | None, typer.Option(help="Encoder; by default the active one.")] = None,
-    library: Annotated[Path | None, typer.Option(help="Measure this library instead of a throw-away one.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure search on judged queries."""
-    from core.cli.measuring import measure
-    from core.cli.present import show_evaluation
-
-    begun = time.monotonic()
-    with progress() as line:
-        report = measure(
-            dataset, channels=channel_names(channels, ("bm25", "dense", "fused")), model=model, library=library,
-            control=line.control, listener=line,
-        )  # fmt: skip
-    if json:
-        print_json(report)
-    else:
-        show_evaluation(report, time.monotonic() - begun)
 
 
 @app.command()

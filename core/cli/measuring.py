@@ -1,33 +1,83 @@
-"""`evaluate`: search measured on judged queries, in a throw-away library or in a given one."""
+"""`evaluate`: search measured on judged queries, in throw-away libraries or in a given one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.table import Table
+
 from core.base.events import Control, Listener
+from core.cli.output import out
 from core.encode.load import open_encoder
-from core.evaluate.datasets import load
-from core.evaluate.run import Evaluation, evaluate, evaluate_encoder
+from core.evaluate import metrics, trec
+from core.evaluate.datasets import Dataset
+from core.evaluate.kept_vectors import KeptVectors
+from core.evaluate.report import System
+from core.evaluate.run import MEASURES, Evaluation, evaluate, evaluate_encoder
+from core.search.fuse import Fusing, Method
 from core.search.searcher import Searcher
 from core.store.database import require
 from core.worker.finding import encoder_for
 
 
 def measure(
-    dataset: Path, *, channels: Sequence[str], model: str | None, library: Path | None, control: Control,
-    listener: Listener,
+    data: Dataset, *, channels: Sequence[str], measures: Sequence[str] = MEASURES, model: str | None = None,
+    library: Path | None = None, fusion: str = "", control: Control, listener: Listener,
 ) -> Evaluation:  # fmt: skip
     """
     Raises:
-        BadDataset, NotALibrary, ModelMissing, Cancelled
+        BadDataset, BadSetting, NotALibrary, ModelMissing, Cancelled
     """
-    data = load(dataset)
+    fusing = Fusing(Method(fusion)) if fusion else None
     if library is None:
-        return evaluate_encoder(data, open_encoder(model), channels, control=control, listener=listener)
+        with KeptVectors() as kept:
+            return evaluate_encoder(
+                data, open_encoder(model), channels, measures=measures, control=control, listener=listener,
+                fusing=fusing, kept=kept,
+            )  # fmt: skip
     require(library)
-    searcher = Searcher(library, open_encoder(model) if model else encoder_for(library))
+    searcher = Searcher(library, open_encoder(model) if model else encoder_for(library), fusing)
     try:
-        return evaluate(data, searcher, channels, control=control, listener=listener)
+        return evaluate(data, searcher, channels, measures=measures, control=control, listener=listener)
     finally:
         searcher.close()
+
+
+def write_runs(path: Path, evaluations: Sequence[Evaluation]) -> None:
+    """One file when there is one run; else the names of data set and channel come before the suffix."""
+    runs = [(one, channel, run) for one in evaluations for channel, run in one.runs.items()]
+    for one, channel, run in runs:
+        name = path if len(runs) == 1 else path.with_name(f"{path.stem}.{one.dataset}.{channel}{path.suffix}")
+        trec.write(name, run, channel)
+
+
+def show(evaluation: Evaluation) -> None:
+    """A table: means with their intervals, and how far the last channel is from the others."""
+    measures = list(next(iter(evaluation.values.values())))
+    table = Table("Channel", *measures)
+    for channel, values in evaluation.intervals.items():
+        table.add_row(channel, *(f"{v.mean:.4f}\n{v.low:.3f}–{v.high:.3f}" for v in values.values()))
+    out.print(f"{evaluation.dataset}: {evaluation.queries} queries, {evaluation.encoder}", markup=False)
+    out.print(table)
+    for one in evaluation.comparisons:
+        out.print(
+            f"{one.first} against {one.second}: {one.measure} {one.delta:+.4f} ({one.low:+.4f} to {one.high:+.4f}), "
+            f"p = {one.p:.4f}; {one.won} queries won, {one.lost} lost"
+        )
+    spent = evaluation.milliseconds
+    out.print(f"p50 {spent['p50']:.1f} ms, p95 {spent['p95']:.1f} ms a query")
+
+
+def system(evaluation: Evaluation) -> System:
+    """Another encoder or generation, by its last channel."""
+    channel = list(evaluation.values)[-1]
+    name = f"{channel}, {evaluation.encoder}, generation {evaluation.generation}"
+    return System(name, evaluation.values[channel])
+
+
+def read_system(path: Path, data: Dataset, measures: Sequence[str]) -> System:
+    run = trec.read(path)
+    ranked = {query: [document for document, _ in run.get(query, ())] for query in data.queries}
+    by_name = {name: metrics.named(name) for name in measures}
+    return System(path.name, {n: [m(ranked[q], data.qrels[q]) for q in data.queries] for n, m in by_name.items()})

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from core.base.types import Answer, AnswerMode, Citation, Document, Explanation, Finding, Hit, SearchResult, Support
 from core.cli.output import out
-from core.evaluate.run import Evaluation
 
 if TYPE_CHECKING:
     from core.worker.purge import Purged
@@ -126,12 +125,3 @@ def _place(place: str, page: int | None) -> str:
 def _file(path: str, external_id: str) -> str:
     """A file within a file is told with both names."""
     return f"{path} › {external_id}" if external_id else path
-
-
-def show_evaluation(report: Evaluation, seconds: float) -> None:
-    table = Table("Channel", "nDCG@10", "MRR@10", "Recall@100")
-    for name, values in report.channels.items():
-        table.add_row(name, *(f"{values[key]:.4f}" for key in ("ndcg@10", "mrr@10", "recall@100")))
-    out.print(f"{report.dataset}: {report.queries} queries, {seconds:.0f} s", markup=False)
-    out.print(table)
-    out.print(f"p50 {report.milliseconds['p50']:.1f} ms, p95 {report.milliseconds['p95']:.1f} ms a query")

@@ -4,112 +4,172 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from core.base.errors import BadDataset
 from core.base.events import Control, Listener, Progress, ignore
-from core.base.types import BM25, DENSE, FUSED, Query
+from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, Query
 from core.encode.encoder import Encoder
 from core.evaluate import metrics
 from core.evaluate.datasets import Dataset
+from core.evaluate.kept_vectors import KeptVectors, Remembering
+from core.evaluate.significance import Comparison, Interval, compare, interval
 from core.evaluate.throwaway import build
+from core.search.fuse import Fusing
 from core.search.searcher import Searcher
 
 CHANNELS = (BM25, DENSE, FUSED)
+KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED)
 DEPTH = 100
 _SHOWN = 10  # hits of the timed searches, as the window asks for
+_TIMED = 200  # queries that are searched against the clock, spread over all
 
-Measure = Callable[[Sequence[str], Mapping[str, int]], float]
-MEASURES: dict[str, Measure] = {"ndcg@10": metrics.ndcg, "mrr@10": metrics.mrr, "recall@100": metrics.recall}
+MEASURES = metrics.DEFAULTS
+
+Ranked = list[tuple[str, float]]  # documents with their scores, best first
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """`channels` maps a channel to its measures, averaged over the queries; `milliseconds` (p50, p95) are those
-    of whole searches with all channels, from the text to the hits."""
+    """`channels` maps a channel to its measures, averaged over the queries, `intervals` to their 95 % intervals;
+    `comparisons` set the last channel against each other one. `milliseconds` (p50, p95) are those of whole searches
+    with all channels, from the text to the hits.
+
+    `queries` counts those that were judged; `values` (by channel and measure) and `runs` (by channel) hold what was
+    found for each, in the order of `texts`.
+    """
 
     dataset: str
     queries: int
     channels: dict[str, dict[str, float]]
     milliseconds: dict[str, float]
+    intervals: dict[str, dict[str, Interval]] = field(default_factory=dict)
+    comparisons: tuple[Comparison, ...] = ()
+    encoder: str = ""
+    generation: int = 0
+    texts: dict[str, str] = field(default_factory=dict)
+    values: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    runs: dict[str, dict[str, Ranked]] = field(default_factory=dict)
+
+    def summary(self) -> dict[str, object]:
+        """All but what is known of single queries."""
+        return {
+            "dataset": self.dataset, "queries": self.queries, "channels": self.channels,
+            "milliseconds": self.milliseconds, "intervals": self.intervals, "comparisons": self.comparisons,
+            "encoder": self.encoder, "generation": self.generation,
+        }  # fmt: skip
 
 
 def evaluate(
-    dataset: Dataset, searcher: Searcher, channels: Sequence[str] = CHANNELS, *,
-    control: Control | None = None, listener: Listener = ignore,
+    dataset: Dataset, searcher: Searcher, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
+    control: Control | None = None, listener: Listener = ignore, timed: Searcher | None = None,
 ) -> Evaluation:  # fmt: skip
     """Run all queries of `dataset` through `searcher` and judge each channel's first 100 documents.
 
     A document ranks where its best passage does. It is known by its external id, else by its file's name with
-    or without the suffix.
+    or without the suffix. `timed` is the searcher to be put to the clock, when the other one knows its queries already.
 
     Raises:
         BadDataset: none of the judged documents is in the library, or a channel is unknown.
+        BadSetting: a measure is unknown.
         Cancelled
     """
     _require_known(channels)
     control = control or Control()
+    by_name = {name: metrics.named(name) for name in measures}
     names = _names(dataset, searcher)
-    measured: dict[str, dict[str, list[float]]] = {c: {m: [] for m in MEASURES} for c in channels}
-    times = []
+    runs: dict[str, dict[str, Ranked]] = {channel: {} for channel in channels}
     for done, (query, text) in enumerate(dataset.queries.items()):
         control.check()
         listener(Progress("evaluating", done, len(dataset.queries)))
-        for channel, values in measured.items():
-            ranking = _documents(searcher, text, _members(channel), names)
-            for name, measure in MEASURES.items():
-                values[name].append(measure(ranking, dataset.qrels[query]))
-        times.append(_timed(searcher, text))
-    averages = {c: {m: round(metrics.mean(v), 4) for m, v in values.items()} for c, values in measured.items()}
-    spent = {f"p{p}": round(metrics.percentile(times, p / 100), 2) for p in (50, 95)}
-    return Evaluation(dataset.name, len(dataset.queries), averages, spent)
+        for channel, run in runs.items():
+            run[query] = _documents(searcher, text, channel, names)
+    values = {
+        channel: {name: [m([d for d, _ in run[q]], dataset.qrels[q]) for q in run] for name, m in by_name.items()}
+        for channel, run in runs.items()
+    }
+    spent = _times(dataset, timed or searcher, control)
+    return _judged(dataset, searcher, values, runs, spent)
+
+
+def _judged(
+    dataset: Dataset, searcher: Searcher, values: dict[str, dict[str, list[float]]],
+    runs: dict[str, dict[str, Ranked]], spent: dict[str, float],
+) -> Evaluation:  # fmt: skip
+    averages = {c: {m: round(metrics.mean(v), 4) for m, v in by_measure.items()} for c, by_measure in values.items()}
+    intervals = {c: {m: interval(v) for m, v in by_measure.items()} for c, by_measure in values.items()}
+    return Evaluation(
+        dataset.name, len(dataset.queries), averages, spent, intervals, comparisons(values),
+        searcher.encoder.id, searcher.snapshot().generation.number, dataset.queries, values, runs,
+    )  # fmt: skip
+
+
+def comparisons(values: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[Comparison, ...]:
+    """The last of several systems against each other one, by the first measure; `values` by system and measure."""
+    *others, last = values
+    measure = next(iter(values[last]))
+    return tuple(compare(last, other, measure, values[last][measure], values[other][measure]) for other in others)
 
 
 def evaluate_encoder(
-    dataset: Dataset, encoder: Encoder, channels: Sequence[str] = CHANNELS, *,
-    control: Control | None = None, listener: Listener = ignore,
+    dataset: Dataset, encoder: Encoder, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
+    control: Control | None = None, listener: Listener = ignore, fusing: Fusing | None = None,
+    kept: KeptVectors | None = None,
 ) -> Evaluation:  # fmt: skip
     """Make a throw-away library of the corpus, each line one passage, and evaluate on it.
 
+    Vectors in `kept` are not encoded again; the clock runs on searches that encode.
+
     Raises:
-        BadDataset, Cancelled, DiskFull
+        BadDataset, BadSetting, Cancelled, DiskFull
     """
     _require_known(channels)
+    remembering = Remembering(encoder, kept) if kept is not None else encoder
     with tempfile.TemporaryDirectory(prefix="whymatch-evaluate-") as folder:
-        build(Path(folder), dataset, encoder, control or Control(), listener)
-        searcher = Searcher(Path(folder), encoder)
+        build(Path(folder), dataset, remembering, control or Control(), listener)
+        if kept is not None:  # all at once is quicker than one by one
+            remembering.encode(list(dataset.queries.values()), kind="query", control=control)
+        searcher, timed = Searcher(Path(folder), remembering, fusing), Searcher(Path(folder), encoder, fusing)
         try:
-            return evaluate(dataset, searcher, channels, control=control, listener=listener)
+            return evaluate(
+                dataset, searcher, channels, measures=measures, control=control, listener=listener, timed=timed
+            )
         finally:
             searcher.close()
+            timed.close()
 
 
 def _require_known(channels: Sequence[str]) -> None:
-    unknown = [channel for channel in channels if channel not in CHANNELS]
+    unknown = [channel for channel in channels if channel not in KNOWN]
     if unknown or not channels:
-        raise BadDataset(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(CHANNELS)}.")
+        raise BadDataset(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(KNOWN)}.")
 
 
-def _members(channel: str) -> tuple[str, ...]:
-    return (BM25, DENSE) if channel == FUSED else (channel,)
+def _times(dataset: Dataset, searcher: Searcher, control: Control) -> dict[str, float]:
+    """Milliseconds from the text to the hits with the library's own channels."""
+    texts = [text for text in dataset.queries.values() if text.strip()]
+    times = []
+    for text in texts[:: max(1, len(texts) // _TIMED)]:
+        control.check()
+        started = time.perf_counter()
+        searcher.search(Query(text, k=_SHOWN, literal=True))
+        times.append(1000 * (time.perf_counter() - started))
+    return {f"p{p}": round(metrics.percentile(times, p / 100), 2) for p in (50, 95)}
 
 
-def _timed(searcher: Searcher, text: str) -> float:
-    started = time.perf_counter()
-    searcher.search(Query(text, k=_SHOWN, literal=True))
-    return 1000 * (time.perf_counter() - started)
-
-
-def _documents(
-    searcher: Searcher, text: str, channels: tuple[str, ...], names: Mapping[int, Sequence[str]]
-) -> list[str]:
+def _documents(searcher: Searcher, text: str, channel: str, names: Mapping[int, Sequence[str]]) -> Ranked:
     """Documents by their best passage, best first."""
     if not text.strip():
         return []
+    channels = () if channel == FUSED else (channel,)
     ranking = searcher.ranking(Query(text, channels=channels, literal=True), DEPTH)
-    return list(dict.fromkeys(name for p in ranking.ids.tolist() for name in names.get(p, ())))[:DEPTH]
+    found: dict[str, float] = {}
+    for passage, score in zip(ranking.ids.tolist(), ranking.totals.tolist(), strict=True):
+        for name in names.get(passage, ()):
+            found.setdefault(name, score)
+    return list(found.items())[:DEPTH]
 
 
 def _names(dataset: Dataset, searcher: Searcher) -> dict[int, list[str]]:

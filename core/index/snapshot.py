@@ -210,6 +210,11 @@ class Snapshot:
         word = self._sparse.words(channel, [term])[0]
         return word.ordinals, word.impacts
 
+    def frequencies(self, channel: str, terms: Sequence[str]) -> dict[str, int]:
+        """In how many passages each of these index terms stands."""
+        words = self._sparse.words(channel, [QueryTerm(term, (term,)) for term in terms])
+        return {term: len(word.ordinals) for term, word in zip(terms, words, strict=True)}
+
     def _best(self, ordinals: Ordinals, scores: Scores, k: int) -> tuple[Ids, Scores]:
         order = np.lexsort((self._members.ranks[ordinals], -scores))[:k]
         return self._members.ids[ordinals[order]], scores[order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from core.base.types import BM25, DENSE, MULTI
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
-from core.search import fuse
+from core.search import feedback, fuse
 from core.search.fuse import DEFAULT, Fusing, Method, Rule
 from core.text.analyze import QueryTerm
 
@@ -58,6 +58,7 @@ class Ranking:
     ranks: Mapping[str, Mapping[int, int]]
     rules: Mapping[str, Rule]
     filtered_out: int = 0  # candidates that only the filters removed
+    added: tuple[QueryTerm, ...] = ()  # words beside the query's in the score of bm25
 
     def place(self, passage_id: int) -> int | None:
         """0-based place of a passage in the ranking."""
@@ -71,7 +72,8 @@ def rank(
 ) -> Ranking:  # fmt: skip
     """Rank the union of the channels' candidates by the fused score.
 
-    Beside other channels multi finds no candidates of its own: it scores the best of theirs.
+    Beside other channels multi finds no candidates of its own: it scores the best of theirs. The words that the best
+    candidates share count in the score of bm25 then.
 
     Raises:
         IndexDamaged: a dense file cannot be used.
@@ -82,18 +84,21 @@ def rank(
     ids = _union(snapshot, [found for found, _ in own.values()])
     scores = {channel: scorer.of(ids) for channel, scorer in scorers.items()}
     ranks = {c: {p: place for place, p in enumerate(found.tolist(), 1)} for c, (found, _) in own.items()}
+    added: tuple[QueryTerm, ...] = ()
+    if fusing.feedback and BM25 in scores and len(scores) > 1:
+        first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
+        added = feedback.expansion(snapshot, prepared.terms, first.ids, first.totals)
+        scores[BM25] = scores[BM25] + snapshot.sparse_scores(BM25, added, ids)
     if len(finding) < len(channels):
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
         ids, scores = first.ids, {**first.scores, MULTI: _reranked(snapshot, prepared, first.ids, fusing)}
         ranks[MULTI] = {}
     ranking = _ordered(_fused(ids, {c: scores[c] for c in channels}, ranks, prepared.weights, fusing))
-    if allowed is None:
-        return ranking
-    unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
-    removed = int((~np.isin(unfiltered, allowed)).sum())
-    return Ranking(
-        ranking.ids, ranking.totals, ranking.scores, ranking.parts, ranking.ranks, ranking.rules, removed
-    )  # fmt: skip
+    removed = 0
+    if allowed is not None:
+        unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
+        removed = int((~np.isin(unfiltered, allowed)).sum())
+    return replace(ranking, filtered_out=removed, added=added)
 
 
 def _fused(
@@ -162,6 +167,8 @@ def scores_of(
     ids = np.array([passage_id])
     compared = [c for c in channels if c != MULTI or len(channels) == 1]
     found = {channel: float(_Scorer(snapshot, channel, prepared).of(ids)[0]) for channel in compared}
+    if ranking.added and BM25 in found:
+        found[BM25] += float(snapshot.sparse_scores(BM25, ranking.added, ids)[0])
     return {c: found.get(c, float("nan")) for c in channels}
 
 

@@ -38,11 +38,12 @@ class Fusing:
     """How channels become one ranking. `weights` are the library's; those of a query go before them.
 
     Token vectors (multi) are compared for the `reranked` best of the other channels, best first, as many as are
-    done in `budget_seconds`.
+    done in `budget_seconds`. With `feedback` the words that the best candidates share count beside the query's.
     """
 
     method: Method = Method.Z_SUM
     weights: Mapping[str, float] = field(default_factory=dict)
+    feedback: bool = True
     reranked: int = 200
     budget_seconds: float = 0.12
 

@@ -218,7 +218,8 @@ class Searcher:
             vector = snapshot.vector(passage_id)
             dense_score = float(snapshot.dense_scores(prepared.vector, np.array([passage_id]))[0])
         score = fuse.total([part.contribution for part in parts])
-        terms = term_matches(snapshot, prepared, passage)
+        words_used = replace(prepared, terms=(*prepared.terms, *ranking.added))
+        terms = term_matches(snapshot, words_used, passage)
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
         means = None if prepared.vector is None else snapshot.means
         return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means)

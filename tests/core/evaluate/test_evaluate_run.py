@@ -1,5 +1,7 @@
 import json
 import random
+from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ from core.base.errors import BadDataset, Cancelled
 from core.base.events import Control, Event, Progress
 from core.encode.encoder import Encoder
 from core.evaluate.datasets import Dataset, load
+from core.evaluate.kept_vectors import KeptVectors
+from core.evaluate.report import System, page
 from core.evaluate.run import MEASURES, evaluate, evaluate_encoder
 from core.evaluate.throwaway import build
 from core.search.searcher import Searcher
@@ -72,6 +76,53 @@ def test_unknown_channels_and_cancel(dataset: Dataset, tiny_encoder: Encoder) ->
     control.cancel()
     with pytest.raises(Cancelled):
         evaluate_encoder(dataset, tiny_encoder, control=control)
+
+
+def test_queries_are_kept_one_by_one(dataset: Dataset, tiny_encoder: Encoder) -> None:
+    found = evaluate_encoder(dataset, tiny_encoder, measures=["ndcg@10", "hole@5"])
+    for channel, means in found.channels.items():
+        for name, mean in means.items():
+            values = found.values[channel][name]
+            assert len(values) == found.queries
+            assert mean == pytest.approx(sum(values) / len(values), abs=1e-4)
+            assert found.intervals[channel][name].low <= mean + 1e-4
+        for documents in found.runs[channel].values():
+            scores = [score for _, score in documents]
+            assert scores == sorted(scores, reverse=True)
+    assert [(c.first, c.second) for c in found.comparisons] == [("fused", "bm25"), ("fused", "dense")]
+
+
+def test_kept_vectors_change_nothing(dataset: Dataset, tiny_encoder: Encoder, tmp_path: Path) -> None:
+    plain = evaluate_encoder(dataset, tiny_encoder)
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        for _ in range(2):
+            assert evaluate_encoder(dataset, tiny_encoder, kept=kept).channels == plain.channels
+
+
+def test_the_report_escapes_and_shows_each_comparison(dataset: Dataset, tiny_encoder: Encoder) -> None:
+    found = evaluate_encoder(dataset, tiny_encoder)
+    odd = replace(found, texts={q: f"<script>{t}</script>" for q, t in found.texts.items()})
+    other = System("a <b>run</b>", {m: [0.0] * found.queries for m in MEASURES})
+    text = page([odd], {odd.dataset: [other]})
+    tags = Tags()
+    tags.feed(text)
+    assert not tags.seen & {"script", "b", "link", "img", "iframe"}
+    assert {"svg", "table", "style"} <= tags.seen
+    assert "fused against bm25" in text
+    assert "fused against a &lt;b&gt;run&lt;/b&gt;" in text
+    assert "&lt;script&gt;" in text
+    assert f"{found.intervals['fused']['ndcg@10'].mean:.4f}" in text
+
+
+class Tags(HTMLParser):
+    """Which tags a page has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.add(tag)
 
 
 @pytest.mark.shared

@@ -1,0 +1,82 @@
+"""The command `evaluate`. What is heavy is imported when it runs."""
+
+from __future__ import annotations
+
+import time
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.base.files import write_bytes
+from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI
+from core.cli.output import out, print_json, progress
+
+if TYPE_CHECKING:
+    from core.evaluate.report import System
+
+_KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED)
+_MEASURES = "ndcg@10,mrr@10,recall@100,success@10,ap@100,hole@10"
+
+
+def evaluate(
+    datasets: Annotated[
+        list[Path], typer.Argument(help="Folders with corpus.jsonl, queries.jsonl and qrels/test.tsv.")
+    ],
+    channels: Annotated[str, typer.Option(help="Channels, comma-separated.")] = "bm25,dense,fused",
+    measures: Annotated[str, typer.Option(help="Measures with their depths, comma-separated.")] = _MEASURES,
+    model: Annotated[list[str] | None, typer.Option(help="Encoder, or several; by default the active one.")] = None,
+    library: Annotated[
+        list[Path] | None, typer.Option(help="Measure this library, or several, not a throw-away one.")
+    ] = None,
+    fusion: Annotated[str, typer.Option(help="How channels are fused: z or rrf.")] = "",
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Write what was found to this file, in TREC format.")
+    ] = None,
+    against: Annotated[
+        list[Path] | None, typer.Option("--against", help="A run file in TREC format to compare with.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="Write a report to this HTML file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure search on judged queries: each channel and all together, with intervals and tests."""
+    wanted, names = _chosen(channels, _KNOWN), _chosen(measures)
+    _chosen(fusion or "z", ("z", "rrf"))
+    from core.cli import measuring
+    from core.evaluate import report
+    from core.evaluate.datasets import load
+
+    begun, found = time.monotonic(), []
+    others: dict[str, list[System]] = {}
+    with progress() as line:
+        for data in map(load, datasets):
+            first, *more = [
+                measuring.measure(
+                    data, channels=wanted, measures=names, model=encoder, library=where, fusion=fusion,
+                    control=line.control, listener=line,
+                )
+                for encoder, where in product(model or (None,), library or (None,))
+            ]  # fmt: skip
+            found.append(first)
+            read = [measuring.read_system(path, data, names) for path in against or ()]
+            others[data.name] = [*map(measuring.system, more), *read]
+    if run is not None:
+        measuring.write_runs(run, found)
+    if page is not None:
+        write_bytes(page, report.page(found, others).encode())
+    if json:
+        print_json(found[0].summary() if len(found) == 1 else {"datasets": [one.summary() for one in found]})
+        return
+    for one in found:
+        measuring.show(one)
+    out.print(f"{time.monotonic() - begun:.0f} s")
+
+
+def _chosen(text: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Raises typer.BadParameter (exit code 2)."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    wrong = [name for name in names if known and name not in known]
+    if wrong or not names:
+        raise typer.BadParameter(f"{', '.join(wrong) or 'nothing'}: choose from {', '.join(known)}")
+    return names

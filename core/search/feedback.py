@@ -1,0 +1,67 @@
+"""Words that the best passages share, added to the words of a query: pseudo-relevance feedback.
+
+The relevance model RM3 (Lavrenko & Croft 2001; Abdul-Jaleel et al. 2004): what the best passages of the first ranking
+say most, more often than the library does, probably belongs to what was asked. The words of the query keep their
+weights; what is added is shown in explanations like any other word.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.base.types import BM25, Passage
+from core.index.snapshot import Ids, Scores, Snapshot
+from core.text.analyze import QueryTerm, terms
+
+PASSAGES = 10  # that are taken for relevant
+WORDS = 30
+SHARE = 0.3  # of the whole query's weight that the added words have
+_LOOKED_UP = 80  # words whose frequency in the library is asked for
+_MOST_PASSAGES = 0.2  # share of the library beyond which a word tells nothing
+_LEAST_LETTERS = 2
+
+
+def expansion(snapshot: Snapshot, query_terms: Sequence[QueryTerm], ids: Ids, totals: Scores) -> tuple[QueryTerm, ...]:
+    """Words of the best of `ids` (best first, with their scores), weighted against the words of the query."""
+    best = ids[:PASSAGES].tolist()
+    if not best or not query_terms:
+        return ()
+    trust = np.exp(totals[: len(best)] - totals[0])
+    said, shown = _relevance(snapshot.passages(best), dict(zip(best, (trust / trust.sum()).tolist(), strict=True)))
+    known = {text for term in query_terms for text in term.alternatives}
+    chosen = _telling(snapshot, {word: p for word, p in said.items() if word not in known})
+    total = sum(said[word] for word in chosen)
+    weight = SHARE / (1.0 - SHARE) * sum(term.weight for term in query_terms)
+    return tuple(QueryTerm(shown[word], (word,), weight * said[word] / total) for word in chosen)
+
+
+def _relevance(passages: dict[int, Passage], trust: dict[int, float]) -> tuple[dict[str, float], dict[str, str]]:
+    """How likely each word is in a relevant passage, and how it is written there."""
+    said: defaultdict[str, float] = defaultdict(float)
+    shown: dict[str, str] = {}
+    for id, passage in passages.items():
+        found = terms(f"{passage.title}\n{passage.text}", passage.language)
+        offset = len(passage.title) + 1
+        for term in found:
+            said[term.text] += trust[id] / len(found)
+            if term.start >= offset:
+                shown.setdefault(term.text, passage.text[term.start - offset : term.end - offset])
+            else:
+                shown.setdefault(term.text, passage.title[term.start : term.end])
+    return said, shown
+
+
+def _telling(snapshot: Snapshot, said: dict[str, float]) -> list[str]:
+    """The words that set these passages apart from the library: likely here, and in few passages there."""
+    longest = sorted((w for w in said if len(w) >= _LEAST_LETTERS), key=lambda w: (-said[w], w))[:_LOOKED_UP]
+    holding = snapshot.frequencies(BM25, longest)
+    passages = snapshot.passage_count
+    worth = {
+        word: said[word] * float(np.log1p((passages - count + 0.5) / (count + 0.5)))
+        for word, count in holding.items()
+        if 0 < count <= max(_MOST_PASSAGES * passages, 1)
+    }
+    return sorted(worth, key=lambda word: (-worth[word], word))[:WORDS]

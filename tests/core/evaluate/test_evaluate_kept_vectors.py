@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import numpy as np
+
+from core.base.events import Control
+from core.encode.encoder import Encoder
+from core.evaluate.kept_vectors import KeptVectors, Remembering
+
+TEXTS = ["the ship in the harbour", "bread and butter", "the ship in the harbour"]
+
+
+class Counting:
+    """The encoder, with a count of what it was asked."""
+
+    def __init__(self, encoder: Encoder, id: str) -> None:
+        self._encoder, self.id, self.dimension, self.asked = encoder, id, encoder.dimension, list[str]()
+
+    def encode(self, texts, *, kind="passage", control=None, on_batch=None):  # type: ignore[no-untyped-def]
+        self.asked += texts
+        return self._encoder.encode(texts, kind=kind, control=control, on_batch=on_batch)
+
+
+def test_a_text_is_encoded_once_by_each_encoder_and_kind(tmp_path: Path, tiny_encoder: Encoder) -> None:
+    one, other = Counting(tiny_encoder, "one"), Counting(tiny_encoder, "other")
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        first = Remembering(one, kept).encode(TEXTS)  # type: ignore[arg-type]
+        assert one.asked == TEXTS[:2]
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        told: list[int] = []
+        again = Remembering(one, kept).encode([*TEXTS, "new"], on_batch=told.append, control=Control())  # type: ignore[arg-type]
+        assert one.asked == [*TEXTS[:2], "new"]
+        assert told == [4]
+        Remembering(one, kept).encode(TEXTS[:1], kind="query")  # type: ignore[arg-type]
+        Remembering(other, kept).encode(TEXTS[:1])  # type: ignore[arg-type]
+        assert (len(one.asked), len(other.asked)) == (4, 1)
+    np.testing.assert_array_equal(again[:3], first)
+    np.testing.assert_allclose(first[0], tiny_encoder.encode(TEXTS[:1])[0], atol=1e-6)
+
+
+def test_the_longest_unused_go_first(tmp_path: Path) -> None:
+    rows = [(bytes([n]), bytes(100)) for n in range(10)]
+    with KeptVectors(tmp_path / "kept.db", most_bytes=500) as kept:
+        for row in rows:
+            kept.put("e", [row])
+        kept.get("e", [bytes([0])])
+        kept.trim()
+        left = kept.get("e", [key for key, _ in rows])
+    assert set(left) == {bytes([n]) for n in (0, 6, 7, 8, 9)}
+
+
+def test_what_is_unknown_is_not_found(tmp_path: Path) -> None:
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        assert kept.get("e", [b"?"]) == {}
+        assert kept.get("e", []) == {}
