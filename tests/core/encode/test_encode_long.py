@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +21,9 @@ from core.base.events import Control
 from core.encode.encoder import Encoder
 from core.encode.load import serve
 from core.encode.long import Frame, even_parts, mcls_windows, mean_windows
-from core.models.bundles import Bundle
+from core.models.bundles import CONFIG, Bundle, load
 
+ROOT = Path(__file__).parents[3]
 FRAME = Frame([101], [7, 8], [102])
 
 
@@ -129,4 +135,30 @@ def test_windowed_mean_finds_what_stands_deep(tiny_encoder: Encoder) -> None:
     left, right, _ = pairs(60, luck)
     questions, texts = tiny_encoder.encode(left, kind="query"), buried([". ".join([r] * 6) for r in right], 1000, luck)
     start, whole = tiny_encoder.encode(texts), tiny_encoder.encode_long(texts)
+    assert reciprocal_rank(questions, whole) > 1.3 * reciprocal_rank(questions, start)
+
+
+@pytest.fixture(scope="module")
+def cls_encoder(tiny_bundle: Bundle, request: pytest.FixtureRequest) -> Encoder:
+    """An encoder pooled at CLS whose position table is five times its window, trained once per recipe."""
+    recipe = (ROOT / "tests/tiny_cls.py").read_bytes() + tiny_bundle.path("model.onnx").read_bytes()
+    cache = request.config.cache
+    assert cache is not None
+    target = Path(cache.mkdir("tiny-cls")) / hashlib.sha256(recipe).hexdigest()[:16]
+    if not (target / CONFIG).is_file():
+        target.mkdir(exist_ok=True)
+        command = [sys.executable, str(ROOT / "tests/tiny_cls.py"), str(target), str(tiny_bundle.folder)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done.stderr
+    return serve(load(target), threads=1)
+
+
+@pytest.mark.parametrize("words", [1000, 2500])
+def test_mcls_finds_what_stands_deep(cls_encoder: Encoder, words: int) -> None:
+    """One reading within the position table, and several beyond it."""
+    luck = random.Random(5)
+    left, right, _ = pairs(60, luck)
+    questions, texts = cls_encoder.encode(left, kind="query"), buried(right, words, luck)
+    start, whole = cls_encoder.encode(texts), cls_encoder.encode_long(texts)
     assert reciprocal_rank(questions, whole) > 1.3 * reciprocal_rank(questions, start)
