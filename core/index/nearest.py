@@ -1,4 +1,4 @@
-"""The dense channel of a snapshot: exact nearest neighbours over the files of its segments."""
+"""The dense channel of a snapshot: nearest neighbours over the files of its segments, scored exactly."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from core.index.members import Members
 
 Scores = npt.NDArray[np.float64]
 
+_SPARE = 16  # rows more than asked for: seldom are there more as near as the last one
 _TIE = 1e-5  # FAISS sums in 32 bits: what is this close to the last candidate is scored again exactly
 
 
@@ -30,29 +31,36 @@ class Nearest:
         """At least the `k` nearest: all whose 32-bit score is not clearly below the k-th."""
         if k < 1:
             return np.empty(0, np.int64)
-        tops = [(n, a, b, self._file(n).top(vector, k + 1, mask[a:b])) for n, a, b in self._members.segments()]
-        scores = np.concatenate([np.empty(0, np.float32), *(top.scores for *_, top in tops)])
+        segments = self._members.segments()
+        tops = [self._file(n).top(vector, k + _SPARE, mask[first:end]) for n, first, end in segments]
+        scores = np.concatenate([top.scores for top in tops]) if tops else np.empty(0)
         if len(scores) == 0:
             return np.empty(0, np.int64)
-        threshold = float(np.sort(scores)[-min(k, len(scores))]) - _TIE
+        last = max(len(scores) - k, 0)
+        threshold = float(np.partition(scores, last)[last]) - _TIE
         found = []
-        for number, first, end, top in tops:
-            ordinals = top.ordinals[top.scores > threshold]
-            if not top.complete and len(ordinals) == len(top.ordinals):  # more may be as near as the last one
+        for (number, first, end), top in zip(segments, tops, strict=True):
+            near = top.scores > threshold
+            ordinals = top.ordinals[near]
+            if not top.complete and near.all():  # more may be as near as the last one
                 ordinals = self._file(number).at_least(vector, threshold, mask[first:end])
             found.append(first + ordinals)
-        return np.concatenate(found)
+        return np.concatenate(found) if len(found) > 1 else found[0]
 
     def scores(self, vector: Floats, ordinals: Ordinals) -> Scores:
         """Inner products, row by row in 64 bits: the same number whatever else is scored with it."""
         if len(ordinals) == 0:
             return np.empty(0)
-        return (self.rows(ordinals).astype(np.float64) * vector.astype(np.float64)).sum(axis=1)
+        scores: Scores = np.vecdot(self.rows(ordinals).astype(np.float64), vector.astype(np.float64))
+        return scores
 
     def rows(self, ordinals: Ordinals) -> Floats:
         """The vectors [len(ordinals), D]."""
+        segments = self._members.segments()
+        if len(segments) == 1:
+            return self._file(0).rows(ordinals)
         found = np.empty((len(ordinals), self._made.dimension), np.float32)
-        for number, first, end in self._members.segments():
+        for number, first, end in segments:
             inside = (ordinals >= first) & (ordinals < end)
             if inside.any():
                 found[inside] = self._file(number).rows(ordinals[inside] - first)
