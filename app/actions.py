@@ -32,6 +32,7 @@ ACTIONS = (
     ActionRecord("export", "Export the report as CSV…", "File", "Ctrl+E", True),
     ActionRecord("purge", "Wipe what was deleted…", "File", "", True),
     ActionRecord("pause", "Pause or go on", "File", "Ctrl+P", True),
+    ActionRecord("models", "Models…", "File", "Ctrl+M", True),
     ActionRecord("settings", "Settings…", "File", "Ctrl+,"),
     ActionRecord("quit", "Quit", "File", "Ctrl+Q"),
     ActionRecord("page-library", "Library", "View", "Ctrl+1", True),
@@ -46,7 +47,7 @@ ACTIONS = (
     ActionRecord("shortcuts", "Keyboard shortcuts", "Help", "F1"),
     ActionRecord("about", "About Whymatch", "Help"),
 )
-_GAPS_BEFORE = {"rescan", "folders", "pause", "settings", "quit", "find", "theme-system"}
+_GAPS_BEFORE = {"rescan", "folders", "pause", "models", "quit", "find", "theme-system"}
 
 
 def build(window: QMainWindow, handlers: Mapping[str, Callable[[], object]]) -> dict[str, QAction]:

@@ -17,9 +17,9 @@ from core.base.wire import to_plain
 from core.worker import protocol
 from core.worker.protocol import Reply, Request
 
-GRACE_MS = {protocol.ANSWER: 3000, protocol.JOB: 3000}
+GRACE_MS = {protocol.ANSWER: 3000, protocol.JOB: 3000, protocol.MODELS: 3000}
 RESIDENT_GRACE_MS = 10_000  # a search that was overtaken by the next letter is no reason to end the whole child
-IDLE_MS = {protocol.ANSWER: 5 * 60_000}  # its model is large: give the memory back
+IDLE_MS = {protocol.ANSWER: 5 * 60_000, protocol.MODELS: 60_000}  # what they hold is large: give the memory back
 CLOSE_SECONDS = (1.5, 1.0, 1.0)  # after closing inputs, after terminate, after kill
 
 

@@ -42,6 +42,18 @@ class JobMessages(QObject):
                 self._removed()
         elif task.op == "purge":
             self._notifications.message(purge_message(result))
+        elif task.op == "reencode":
+            self._reencoded(result)
+        elif task.op == "rollback":
+            self._notifications.tell(tr("The library uses its old index again."), tone="success")
+
+    def _reencoded(self, result: dict[str, Any]) -> None:
+        """Told with the way back, where there is one."""
+        told, before = reencode_message(result), int(result["before"])
+        if before:
+            back = Task("rollback", {"to": before})
+            told = replace(told, action=tr("Go back"), on_action=lambda: self._jobs.add(back))
+        self._notifications.message(told)
 
     def _unlocked(self, report: IngestReport, paths: Sequence[str]) -> None:
         """Files that stay locked are told of where the password was given."""
@@ -67,6 +79,8 @@ class JobMessages(QObject):
             self._removed()
         if task.op != "remove":
             kept = tr("Stopped. What was read until now is kept.")
+            if task.op == "reencode":
+                kept = tr("Stopped. Search still uses the old index; what was done is kept.")
             go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))
             self._notifications.message(go_on)
 
@@ -107,6 +121,13 @@ def purge_message(result: dict[str, Any]) -> Message:
            after=size_text(after), before=size_text(before)),
         tone="success",
     )  # fmt: skip
+
+
+def reencode_message(result: dict[str, Any]) -> Message:
+    """What changing the encoder came to."""
+    words = plural(int(result["passages"]), "{n} passage is searched by it.", "{n} passages are searched by it.")
+    title = tr("This library now uses {name}.", name=result["encoder"])
+    return Message(title, words, tone="success")
 
 
 def _name(path: str) -> str:

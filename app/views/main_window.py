@@ -19,6 +19,7 @@ from app.errors import Notifications
 from app.i18n import grouped, tr
 from app.settings import Settings
 from app.tasks.jobs import Jobs
+from app.tasks.model_work import ModelWork
 from app.tasks.opening import Opening
 from app.tasks.pick import dropped
 from app.tasks.watching import FolderWatch
@@ -104,6 +105,7 @@ class MainWindow(QMainWindow):
             "export": lambda: self._library_page().export(),
             "purge": lambda: self._library_page().purge(),
             "pause": self._toggle_pause,
+            "models": self.show_models,
             "settings": self.show_settings,
             "quit": self.close,
             "page-library": lambda: self.navigate("library", None),
@@ -150,6 +152,7 @@ class MainWindow(QMainWindow):
         engine.notice.connect(self._notifications.tell)
         jobs.changed.connect(self._show_job)
         jobs.progress.connect(self._show_job)
+        self.models = ModelWork(engine, self._notifications, engine)
         self.watch = FolderWatch(engine, jobs, self._settings, engine)
         self.nav.set_enabled(True)
         actions.enable_library(self.actions_by_id, True)
@@ -226,6 +229,12 @@ class MainWindow(QMainWindow):
 
     def show_settings(self) -> None:
         dialogs.settings_sheet(self._settings, self).open()
+
+    def show_models(self) -> None:
+        if self.context is not None:
+            from app.views.models_sheet import ModelsSheet
+
+            ModelsSheet(self.context, self.models, self).open()
 
     def _current(self) -> Page | None:
         page = self.stack.currentWidget()

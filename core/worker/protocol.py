@@ -34,7 +34,7 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `purge {}` -> `{bytes_before, bytes_after, segments, concepts, conversations}`;
   `demo {}` adds the sample library, -> `IngestReport`;
   `reencode {model: id}` makes the index anew with another encoder beside the present one, which serves until then, ->
-  `{generation, encoder, passages, encoded, seconds, before}`.
+  `{generation, encoder, passages, encoded, seconds, before}`; `rollback {to: generation}` -> `{generation}`.
 - `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or ""}`;
   `needs {spec}` -> `ModelNeeds` (licence, download, disk and memory, before anything is fetched);
   `add {spec}` -> as `list`, with `id`; cancelled at once, and gone on with by the next `add` of the same model.

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+import fake_models
 
 from core.base.errors import Cancelled
 from core.base.events import Control
@@ -104,11 +107,48 @@ class FakeRole:
     def demo(self, number: int, control: Control) -> Any:
         return self.ingest(number, control, ["/x"])
 
-    def remove(self, number: int, control: Control, path: str = "", paths: tuple[str, ...] = ()) -> Any:
+    def remove(
+        self, number: int, control: Control, path: str = "", paths: tuple[str, ...] = (), id: str = ""
+    ) -> Any:
+        if id:
+            return fake_models.listing(removed=id)
         return {"documents": len(paths) or 1, "passages": 3, "path": path}
 
     def purge(self, number: int, control: Control) -> Any:
         return {"bytes_before": 5_400_000, "bytes_after": 3_100_000, "segments": 1, "concepts": "kept"}
+
+    def reencode(self, number: int, control: Control, model: str) -> Any:
+        for step in range(20):
+            control.check()
+            data = {"stage": "encoding", "done": step, "total": 20, "detail": model, "seconds_left": 200}
+            self.say(number, "progress", data)
+            time.sleep(0.03)
+        self.say(number, "changed", CHANGED)
+        return {"generation": 4, "encoder": model, "passages": 9, "encoded": 9, "seconds": 0.6, "before": 3}
+
+    def rollback(self, number: int, control: Control, to: int) -> Any:
+        return {"generation": to}
+
+    def list(self, number: int, control: Control) -> Any:
+        return fake_models.listing()
+
+    def needs(self, number: int, control: Control, spec: str) -> Any:
+        if spec.startswith("closed/"):
+            self.say(number, "error", fake_models.CLOSED)
+            raise SystemExit
+        return fake_models.needs(spec)
+
+    def add(self, number: int, control: Control, spec: str) -> Any:
+        size = 2_295_000_000
+        for step in range(40):
+            control.check()
+            data = {"stage": "fetching", "done": size * step // 40, "total": size, "detail": "model.safetensors"}
+            self.say(number, "progress", data | {"seconds_left": 400 - step, "counts": {"bytes": 1}})
+            time.sleep(0.03)
+        return {"id": spec} | fake_models.listing(added=spec)
+
+    def use(self, number: int, control: Control, id: str) -> Any:
+        return fake_models.listing(used=id)
 
     def flood(self, number: int, control: Control, lines: int = 5000) -> Any:
         for step in range(lines):

@@ -121,6 +121,44 @@ def unlock(window: MainWindow) -> None:
     window.actions_by_id["unlock"].trigger()
 
 
+def models(window: MainWindow) -> None:
+    models_sheet(window)
+
+
+def models_below(window: MainWindow) -> None:
+    sheet = models_sheet(window)
+    rest(QApplication.instance(), 600)  # until it has grown
+    bar = sheet._scroller.verticalScrollBar()
+    bar.setValue(bar.maximum())
+
+
+def models_sheet(window: MainWindow) -> QDialog:
+    window.actions_by_id["models"].trigger()
+    until = QDeadlineTimer(20_000)
+    while (window.models.models is None or window.models.busy) and not until.hasExpired():
+        rest(QApplication.instance(), 100)
+    return window.findChildren(QDialog)[-1]
+
+
+def models_busy(window: MainWindow) -> None:
+    sheet = models_sheet(window)
+    sheet._work.look("BAAI/bge-m3", sheet._work.add)
+    rest(QApplication.instance(), 300)
+
+
+def models_error(window: MainWindow) -> None:
+    models_sheet(window)._look("closed/model")
+
+
+def models_needs(window: MainWindow) -> None:
+    models_sheet(window)._look("BAAI/bge-m3")
+
+
+def models_change(window: MainWindow) -> None:
+    sheet = models_sheet(window)
+    sheet._use_here(next(m for m in sheet._work.models if m.id == "multilingual-e5-small"))
+
+
 def wipe(window: MainWindow) -> None:
     window.actions_by_id["purge"].trigger()
 
@@ -145,6 +183,12 @@ STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("folders", folders, "full"),
     ("unlock", unlock, "full"),
     ("wipe", wipe, "full"),
+    ("models", models, "full"),
+    ("models-below", models_below, "full"),
+    ("models-busy", models_busy, "full"),
+    ("models-error", models_error, "full"),
+    ("models-needs", models_needs, "full"),
+    ("models-change", models_change, "full"),
     ("trouble", welcome, "broken"),
 )
 
@@ -161,10 +205,10 @@ def libraries(folder: Path) -> dict[str, Path]:
 def take(app: QApplication, window: MainWindow, path: Path) -> None:
     """The window with the dialog over it, where there is one."""
     picture = window.grab()
-    dialog = next((d for d in window.findChildren(QDialog) if d.isVisible()), None)
+    dialogs = [d for d in window.findChildren(QDialog) if d.isVisible()]
     picture.save(str(path))
-    if dialog is not None:
-        dialog.grab().save(str(path.with_stem(path.stem + "-dialog")))
+    for dialog in reversed(dialogs):  # the innermost last, so that its picture stays
+        dialog.grab().save(str(path.with_stem(path.stem + "-dialog" + "-inner" * (dialog.parent() in dialogs))))
         dialog.close()
 
 

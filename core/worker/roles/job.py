@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from core.base.events import Changed
 from core.base.files import text_path
 from core.base.paths import resources
 from core.worker.server import Call
@@ -44,6 +45,8 @@ class JobRole:
 
                 model = args.get("model")
                 return reencode(self._library, model or None, control=call.control, listener=call.listen)
+            case "rollback":
+                return self._roll_back(int(args["to"]), call)
             case op:
                 raise ValueError(f"job has no operation {op!r}")
         return ingesting.ingest(
@@ -52,6 +55,18 @@ class JobRole:
             again=[text_path(p) for p in args.get("again", ())], limits=Limits(ocr=bool(args.get("ocr", True))),
             control=call.control, listener=call.listen,
         )  # fmt: skip
+
+    def _roll_back(self, to: int, call: Call) -> dict[str, int]:
+        from core.library import Library
+        from core.worker.generations import roll_back
+
+        number = roll_back(self._library, to)
+        reader = Library.open(self._library)
+        try:
+            call.listen(Changed(number, reader.count(), reader.passage_count()))
+        finally:
+            reader.close()
+        return {"generation": number}
 
     def close(self) -> None:
         pass

@@ -1,0 +1,84 @@
+"""One model of the list: what it is, how it stands, what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QWidget
+
+from app.i18n import tr
+from app.models.model_entries import ENCODER, ModelRow, facts
+from app.widgets.buttons import Button, IconButton
+from app.widgets.card import Card, row
+from app.widgets.empty_state import IconLabel
+from app.widgets.labels import Badge, ElidedLabel, Label
+
+
+@dataclass(frozen=True, slots=True)
+class Deeds:
+    """What the buttons of a model do, each with the model."""
+
+    add: Callable[[ModelRow], object]
+    use: Callable[[ModelRow], object]
+    use_here: Callable[[ModelRow], object]
+    remove: Callable[[ModelRow], object]
+
+
+def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: bool) -> QWidget:
+    """`library_encoder` is what the open library's index was made with; without `enabled` the buttons wait."""
+    here = model.kind == ENCODER and model.id == library_encoder
+    card = Card(role="well", padding=12, spacing=4)
+    head = row(
+        IconLabel("search" if model.kind == ENCODER else "ask", "muted", 18), ElidedLabel(model.id, "strong"),
+        *_badges(model, here), *_at_the_end(model, here, deeds, enabled), spacing=8,
+    )  # fmt: skip
+    head.setStretch(1, 1)
+    card.body.addLayout(head)
+    if model.about:
+        card.body.addWidget(Label(tr(model.about), wrap=True))
+    card.body.addWidget(Label(facts(model), "small", wrap=True))
+    choices = _choices(model, here, deeds, enabled)
+    if choices:
+        card.body.addLayout(row(*choices, None, spacing=16))
+    return card
+
+
+def _badges(model: ModelRow, here: bool) -> list[QWidget]:
+    made = [Badge(tr("This library"), "success")] if here else []
+    if model.active:
+        made.append(Badge(tr("New libraries") if model.kind == ENCODER else tr("In use"), "accent"))
+    if model.damaged:
+        made.append(Badge(tr("Damaged"), "danger"))
+    elif model.partial:
+        made.append(Badge(tr("Fetched in part"), "warning"))
+    return list(made)
+
+
+def _at_the_end(model: ModelRow, here: bool, deeds: Deeds, enabled: bool) -> list[QWidget]:
+    made: list[QWidget] = []
+    if not model.installed:
+        words = tr("Add again") if model.damaged else tr("Go on") if model.partial else tr("Add")
+        add = Button(words, "secondary", "plus", lambda: deeds.add(model))
+        add.setAccessibleName(tr("Add {name}", name=model.id))
+        made.append(add)
+    if (model.installed and not model.active and not here) or model.damaged or model.partial:
+        made.append(IconButton("trash", tr("Remove {name}", name=model.id), lambda: deeds.remove(model)))
+    for button in made:
+        button.setEnabled(enabled)
+    return made
+
+
+def _choices(model: ModelRow, here: bool, deeds: Deeds, enabled: bool) -> list[QWidget]:
+    if not model.installed:
+        return []
+    made = []
+    if model.kind == ENCODER and not here:
+        made.append(Button(tr("Use for this library…"), "link", "", lambda: deeds.use_here(model)))
+        made[-1].setAccessibleName(tr("Use {name} for this library", name=model.id))
+    if not model.active:
+        words = tr("Use for new libraries") if model.kind == ENCODER else tr("Use for answers")
+        made.append(Button(words, "link", "", lambda: deeds.use(model)))
+        made[-1].setAccessibleName(f"{words}: {model.id}")
+        made[-1].setEnabled(enabled)
+    return list(made)

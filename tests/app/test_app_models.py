@@ -1,0 +1,156 @@
+"""The sheet of models: the list, needs before anything is fetched, progress and stop, errors, the library's encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from app_helpers import fake_command, fill
+from fake_models import LONG
+from PySide6.QtWidgets import QDialog
+from pytestqt.qtbot import QtBot
+
+from app.errors import Message, Notifications
+from app.models.model_entries import facts, language_words, rows
+from app.settings import Settings
+from app.theme import Theme
+from app.views.main_window import MainWindow
+from app.views.models_sheet import ModelsSheet
+from app.widgets.buttons import Button
+
+WAIT = 30_000
+
+
+@pytest.fixture
+def window(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    fill(tmp_path / "library")
+    settings = Settings(tmp_path / "settings.json")
+    settings.set("start_search_early", False)
+    settings.set("watch", False)
+    made = MainWindow(tmp_path / "library", settings, theme, Notifications(), fake_command())
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.context is not None, timeout=WAIT)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sheet(window: MainWindow, qtbot: QtBot) -> ModelsSheet:
+    window.actions_by_id["models"].trigger()
+    found = next(d for d in window.findChildren(QDialog) if isinstance(d, ModelsSheet))
+    qtbot.waitUntil(lambda: window.models.models is not None and not window.models.busy, timeout=WAIT)
+    return found
+
+
+def _button(inside: QDialog, name: str) -> Button:
+    return next(b for b in inside.findChildren(Button) if name in (b.accessibleName(), b.text()) and b.isVisible())
+
+
+def _inner(sheet: ModelsSheet, qtbot: QtBot) -> QDialog:
+    qtbot.waitUntil(lambda: any(d.isVisible() for d in sheet.findChildren(QDialog)), timeout=WAIT)
+    return next(d for d in sheet.findChildren(QDialog) if d.isVisible())
+
+
+def _words(inside: QDialog) -> str:
+    from PySide6.QtWidgets import QLabel
+
+    return "\n".join(label.text() for label in inside.findChildren(QLabel) if label.isVisibleTo(inside))
+
+
+def test_the_list_tells_what_is_there_and_in_use(sheet: ModelsSheet) -> None:
+    words = _words(sheet)
+    for part in ("all-MiniLM-L6-v2", LONG, "This library", "Damaged", "Fetched in part", "2.3 GB to fetch", "MIT"):
+        assert part in words
+    assert words.index("all-MiniLM-L6-v2") < words.index("multilingual-e5-small") < words.index("bge-m3")
+
+
+def test_what_it_takes_is_shown_before_it_is_fetched_then_progress(
+    window: MainWindow, sheet: ModelsSheet, qtbot: QtBot
+) -> None:
+    told: list[Message] = []
+    window._notifications.shown.connect(told.append)
+    _button(sheet, "Add bge-m3").click()
+    ask = _inner(sheet, qtbot)
+    assert not window.models.adding
+    for part in ("BAAI/bge-m3", "MIT", "2.3 GB", "5.9 GB", "3.0 GB"):
+        assert part in _words(ask)
+    _button(ask, "Add").click()
+    qtbot.waitUntil(lambda: sheet.bar.value() > 0, timeout=WAIT)
+    assert sheet.work_card.isVisible()
+    assert "of 2.3 GB" in sheet.amount.text()
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+    assert told[0].text == "bge-m3 was added."
+    assert not sheet.work_card.isVisible()
+    assert next(m for m in window.models.models or [] if m.id == "bge-m3").installed
+
+
+def test_stop_ends_it_quietly(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
+    _button(sheet, "Add bge-m3").click()
+    _button(_inner(sheet, qtbot), "Add").click()
+    qtbot.waitUntil(lambda: sheet.bar.value() > 0, timeout=WAIT)
+    sheet.stop.click()
+    qtbot.waitUntil(lambda: not window.models.adding and not window.models.busy, timeout=WAIT)
+    assert not sheet.error.isVisible()
+    assert not sheet.work_card.isVisible()
+
+
+def test_an_addition_outlives_the_sheet(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
+    told: list[Message] = []
+    window._notifications.shown.connect(told.append)
+    _button(sheet, "Add bge-m3").click()
+    _button(_inner(sheet, qtbot), "Add").click()
+    sheet.accept()
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+    assert told[0].text == "bge-m3 was added."
+
+
+def test_a_refusal_is_told_in_plain_words(sheet: ModelsSheet, qtbot: QtBot) -> None:
+    assert not sheet.look.isEnabled()
+    sheet.name.setText("closed/model")
+    sheet.look.click()
+    qtbot.waitUntil(sheet.error.isVisible, timeout=WAIT)
+    assert "closed to you" in sheet.error.text()
+    assert "HF_TOKEN" in sheet.error.text()
+
+
+def test_removing_asks_first_and_says_that_it_is_final(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
+    model = next(m for m in window.models.models or [] if m.id == "multilingual-e5-small")
+    sheet._remove(model)
+    ask = _inner(sheet, qtbot)
+    assert "cannot be undone" in _words(ask)
+    _button(ask, "Remove").click()
+    qtbot.waitUntil(lambda: not next(m for m in window.models.models or [] if m.id == model.id).installed, timeout=WAIT)
+
+
+def test_another_encoder_for_the_library_is_a_job_with_a_way_back(
+    window: MainWindow, sheet: ModelsSheet, qtbot: QtBot
+) -> None:
+    told: list[Message] = []
+    window._notifications.shown.connect(told.append)
+    _button(sheet, "Use multilingual-e5-small for this library").click()
+    ask = _inner(sheet, qtbot)
+    assert "uses the old index" in _words(ask)
+    assert window.context is not None
+    jobs = window.context.jobs
+    _button(ask, "Make the index anew").click()
+    assert jobs.running is not None
+    assert jobs.running.op == "reencode"
+    assert jobs.running.args == {"model": "multilingual-e5-small"}
+    assert not sheet.isVisible()
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+    assert told[0].text == "This library now uses multilingual-e5-small."
+    assert told[0].action == "Go back"
+    assert told[0].on_action is not None
+    told[0].on_action()
+    qtbot.waitUntil(lambda: len(told) > 1, timeout=WAIT)
+    assert told[1].text == "The library uses its old index again."
+
+
+def test_facts_of_a_model_in_words() -> None:
+    data = {"id": "x", "kind": "encoder", "source": "y/x", "size": 5_000_000, "licence": "MIT", "installed": False, "later": 1,
+            "active": False, "languages": ["en", "de"], "download": 2_000_000, "memory": 0}  # fmt: skip
+    assert facts(rows({"models": [data]})[0]) == "2.0 MB to fetch · 5.0 MB on the disk · MIT · English, German"
+    assert language_words(("many",)) == "many languages"
+    assert language_words(("en", "de", "fr", "tlh")) == "4 languages"
