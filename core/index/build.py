@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,11 @@ from sqlite_utils import Database
 
 from core.base.errors import IndexDamaged
 from core.base.events import Control
-from core.base.types import BM25, SegmentFile
+from core.base.types import BM25, LEXICAL, SegmentFile
 from core.index import dense, merge, neutralise, postings, rows
 from core.index.neutral import Means
+from core.index.token_file import Coded
+from core.index.token_writing import Tokens, TokenWriter
 from core.store.database import known_errors, transaction
 from core.text.analyze import term_texts
 
@@ -39,16 +41,21 @@ class IndexPassage:
 
 
 class SegmentBuilder:
-    """Writes segments of one encoder: rows into the database, dense vectors into a file."""
+    """Writes segments of one encoder: rows into the database, dense and token vectors into files."""
 
-    def __init__(self, library: Path, db: Database, encoder: str, dimension: int) -> None:
+    def __init__(self, library: Path, db: Database, encoder: str, dimension: int, tokens: TokenWriter) -> None:
         self._library, self._db = library, db
-        self._encoder, self._dimension = encoder, dimension
+        self._encoder, self._dimension, self.tokens = encoder, dimension, tokens
         self.means: Means | None = None  # taken out of the dense vectors
         self.rewritten = 0  # dense files that were made anew
 
-    def build(self, folder: Path, passages: Sequence[IndexPassage], vectors: np.ndarray) -> SegmentFile:
-        """A segment of `passages` with their unit `vectors` [N, D], its file in `folder`.
+    def build(
+        self, folder: Path, passages: Sequence[IndexPassage], vectors: np.ndarray,
+        lexical: Sequence[Mapping[str, float]] | None = None, multi: Tokens | Coded | None = None,
+    ) -> SegmentFile:  # fmt: skip
+        """A segment of `passages` with their unit `vectors` [N, D], its files in `folder`.
+
+        `lexical` are the learned weights of each passage's tokens, `multi` their unit vectors [T, M].
 
         Raises:
             ValueError: the vectors do not fit the passages.
@@ -63,9 +70,12 @@ class SegmentBuilder:
             segment = rows.insert_segment(self._db, self._encoder, ids, lengths)
             rows.insert_postings(self._db, segment, ((BM25, t, found[t]) for t in sorted(found)))
             rows.insert_postings(self._db, segment, ((postings.LANGUAGE, t, p) for t, p in languages.items()))
+            learned = postings.learned(lexical) if lexical is not None else {}
+            rows.insert_postings(self._db, segment, ((LEXICAL, t, learned[t]) for t in sorted(learned)))
         if self.means is not None:
             vectors = self.means.passages(vectors, [p.language for p in passages])
-        return self._with_vectors(folder, segment, vectors)
+        made = self._with_vectors(folder, segment, vectors)
+        return made if multi is None else self.tokens.built(folder, made, multi)
 
     def merge(
         self, folder: Path, files: Sequence[SegmentFile], living: rows.Ids, control: Control
@@ -86,7 +96,7 @@ class SegmentBuilder:
             with transaction(self._db):
                 segment = rows.insert_segment(self._db, self._encoder, ids, lengths)
             self._write_merged(segment, old, alive, control)
-        return self._with_vectors(folder, segment, vectors)
+        return self.tokens.merged(folder, self._with_vectors(folder, segment, vectors), files, alive)
 
     def with_means(self, folder: Path, file: SegmentFile, living: rows.Ids) -> SegmentFile:
         """The same segment with a dense file made anew with `means`; deleted passages have zeros in it.

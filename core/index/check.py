@@ -11,8 +11,10 @@ from sqlite_utils import Database
 from core.base.errors import IndexDamaged, KnownError
 from core.base.files import sha256_file
 from core.base.types import Finding, Generation
+from core.index import codec as codecs
 from core.index import generation, neutral, rows
 from core.index.dense import DenseFile
+from core.index.token_file import TokenFile
 from core.store import passages
 
 _NAMED = 3  # how many of the faults a finding spells out
@@ -30,6 +32,7 @@ def check(library: Path, db: Database) -> list[Finding]:
     return [
         _finding("index manifest", manifest, f"Generation {current.number} is current."),
         _finding("dense files", _dense(library, current), "Checksums agree."),
+        _finding("token files", _tokens(library, current), "Checksums agree."),
         _finding("segments", _segments(db, current), "Rows and manifest agree."),
         _finding("indexed passages", _passages(db, current), "No passage is in the index twice."),
         _finding("waiting passages", _waiting(db, current), "Every passage is in the index.", "warning"),
@@ -58,6 +61,23 @@ def _dense(library: Path, current: Generation) -> Iterable[str]:
     if current.means:
         try:
             neutral.read(library / current.means, current.dimension)
+        except KnownError as error:
+            yield error.message
+
+
+def _tokens(library: Path, current: Generation) -> Iterable[str]:
+    try:
+        codec = codecs.load(library / current.codec).id if current.codec else ""
+    except KnownError as error:
+        yield error.message
+        return
+    for file in current.segments:
+        path = library / file.multi_path
+        try:
+            if file.multi_path and TokenFile(path, file.passages).codec != codec:
+                yield f"{file.multi_path} is of another codec"
+            elif file.multi_path and sha256_file(path) != file.multi_sha256:
+                yield f"the checksum of {file.multi_path} differs"
         except KnownError as error:
             yield error.message
 
@@ -129,7 +149,9 @@ def _leftovers(library: Path, db: Database) -> Iterable[str]:
     unnamed = rows.segment_ids(db) - {file.segment for file in named}
     if unnamed:
         yield f"{len(unnamed)} segments belong to no generation"
-    paths = {library / file.dense_path for file in named}
-    files = [p for p in (library / generation.FOLDER).glob("*/dense-*.faiss") if p not in paths]
-    if files:
-        yield f"{len(files)} dense files belong to no generation"
+    paths = {library / path for file in named for path in (file.dense_path, file.multi_path) if path}
+    paths |= {library / one.codec for one in kept if one.codec}
+    for kind, pattern in (("dense", "dense-*.faiss"), ("token", "multi-*.tokens"), ("codec", "codec-*.npz")):
+        files = [p for p in (library / generation.FOLDER).glob(f"*/{pattern}") if p not in paths]
+        if files:
+            yield f"{len(files)} {kind} files belong to no generation"

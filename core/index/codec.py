@@ -40,10 +40,12 @@ _AT_ONCE = 65_536  # tokens
 
 
 class TokenCodec(Protocol):
-    """`centroids` [K, d] stand in the space of `project`; `width` is the bytes of a code."""
+    """`centroids` [K, d] stand in the space of `project`; `width` is the bytes of a code, `dimension` is M."""
 
     @property
     def id(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
     @property
     def centroids(self) -> Floats: ...
     @property
@@ -72,6 +74,7 @@ class Plain:
     id = ""
 
     def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
         self.centroids: Floats = np.zeros((1, dimension), np.float32)
         self.width = 2 * dimension
 
@@ -108,12 +111,16 @@ class Residual:
     def __post_init__(self) -> None:
         count, _, size = self.parts.shape
         quantiser = faiss.ProductQuantizer(count * size, count, 8)
-        faiss.copy_array_to_vector(self.parts.ravel(), quantiser.centroids)  # type: ignore[no-untyped-call]
+        faiss.copy_array_to_vector(self.parts.ravel(), quantiser.centroids)
         nearest = faiss.IndexFlatL2(self.centroids.shape[1])
         nearest.add(self.centroids)
         object.__setattr__(self, "_quantiser", quantiser)
         object.__setattr__(self, "_nearest", nearest)
         object.__setattr__(self, "id", _digest(self._arrays()))
+
+    @property
+    def dimension(self) -> int:
+        return len(self.projection)
 
     @property
     def width(self) -> int:
@@ -134,10 +141,11 @@ class Residual:
     def residuals(self, codes: Bytes) -> Floats:
         if len(codes) == 0:
             return np.empty((0, self.centroids.shape[1]), np.float32)
-        return np.asarray(self._quantiser.decode(np.ascontiguousarray(codes)), np.float32)
+        # the Python layer of FAISS takes and returns arrays, which its type stubs do not know
+        return self._quantiser.decode(np.ascontiguousarray(codes))  # type: ignore[call-arg,func-returns-value,return-value]
 
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
-        return (self.residuals(codes) + self.centroids[numbers]) @ self.projection.T
+        return np.asarray((self.residuals(codes) + self.centroids[numbers]) @ self.projection.T, np.float32)
 
     def save(self, path: Path) -> None:
         """Raises DiskFull, NoPermission."""
@@ -154,7 +162,7 @@ class Residual:
         }
 
 
-def load(path: Path, identity: str | None = None) -> Residual:
+def load(path: Path) -> Residual:
     """The codec of a file.
 
     Raises:
@@ -188,8 +196,9 @@ def train(sample: Floats, tokens: int) -> Residual:
     nearest.add(centroids)
     residuals = projected - centroids[nearest.assign(projected, 1)[:, 0]]
     quantiser = faiss.ProductQuantizer(dimension, dimension // _PART, 8)
+    quantiser.cp.niter, quantiser.cp.max_points_per_centroid = _ROUNDS, _SAMPLE
     quantiser.train(residuals)
-    parts = faiss.vector_to_array(quantiser.centroids).reshape(dimension // _PART, 256, _PART)  # type: ignore[no-untyped-call]
+    parts = faiss.vector_to_array(quantiser.centroids).reshape(dimension // _PART, 256, _PART)
     return Residual(projection, centroids, parts.astype(np.float32), tokens)
 
 

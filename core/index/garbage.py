@@ -16,14 +16,12 @@ from core.index import generation, rows
 from core.store.database import known_errors, transaction
 
 # the names of our files and of the temporary ones they are written through
-_OURS = re.compile(
-    r"dense-\d+(-\d+)?\.faiss|means-\d+\.npz"
-    r"|\.(dense-\d+(-\d+)?\.faiss|means-\d+\.npz|manifest\.json|current\.json)\..*" + re.escape(TEMPORARY_SUFFIX)
-)
+_MADE = r"dense-\d+(-\d+)?\.faiss|means-\d+\.npz|multi-\d+-\d+\.tokens|codec-[0-9a-f]+\.npz"
+_OURS = re.compile(rf"{_MADE}|\.({_MADE}|manifest\.json|current\.json)\..*" + re.escape(TEMPORARY_SUFFIX))
 
 
-def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), means: str = "") -> None:
-    """Remove segment rows, files and tombstones that neither a generation nor `pending` (with `means`) needs.
+def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), paths: Sequence[str] = ()) -> None:
+    """Remove segment rows, files and tombstones that neither a generation nor `pending` (with `paths`) needs.
 
     With a damaged manifest nothing is removed: what it names is not known.
     """
@@ -32,8 +30,9 @@ def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), mean
         return
     named = {file for one in kept for file in one.segments} | set(pending)
     _sweep_rows(library, db, {file.segment for file in named})
-    files = {library / path for path in (means, *(one.means for one in kept)) if path}
-    _sweep_files(library, files | {library / file.dense_path for file in named})
+    wanted = {*paths, *(path for one in kept for path in (one.means, one.codec))}
+    wanted |= {path for file in named for path in (file.dense_path, file.multi_path)}
+    _sweep_files(library, {library / path for path in wanted if path})
 
 
 def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:

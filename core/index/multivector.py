@@ -119,21 +119,23 @@ class MultiVectors:
 
     def _codec_of(self, dimension: int) -> TokenCodec:
         if self._codec is None:
-            self._codec = open_codec(self._library, self._made.codec, dimension)
+            codec = open_codec(self._library, self._made.codec, dimension)
+            if codec.dimension != dimension:
+                raise IndexDamaged(
+                    f"The token vectors have {codec.dimension} dimensions, the encoder's have {dimension}.",
+                    "Repair the library: the index is made again from the stored text.",
+                )
+            self._codec = codec
         return self._codec
 
 
 def open_codec(library: Path, path: str, dimension: int) -> TokenCodec:
-    """The codec that a generation names; without a name tokens are kept plainly. Raises IndexDamaged."""
-    if not path:
-        return codecs.Plain(dimension)
-    codec = codecs.load(library / path)
-    if len(codec.projection) != dimension:
-        raise IndexDamaged(
-            f"The token vectors have {len(codec.projection)} dimensions, the encoder's have {dimension}.",
-            "Repair the library: the index is made again from the stored text.",
-        )
-    return codec
+    """The codec that a generation names; without a name vectors of `dimension` are kept plainly.
+
+    Raises:
+        IndexDamaged
+    """
+    return codecs.load(library / path) if path else codecs.Plain(dimension)
 
 
 def _exact(codec: TokenCodec, file: TokenFile, query_TD: Floats, near_TC: Floats, ordinals: Ordinals) -> Scores:

@@ -1,15 +1,16 @@
 """The token vectors of a segment: coded tokens in one immutable file, memory-mapped for reading.
 
-Layout, little-endian: a head of 64 bytes; tokens of each passage, int32 [N] (-1: it has no token vectors); for each
-centroid the passages that hold it, as bounds int64 [C + 1] and ordinals uint32 [P]; centroid numbers uint16 [K]; codes
-uint8 [K, W]. The tokens of a passage stand together, passages stand in the segment's order.
+Layout, little-endian: codes uint8 [K, W]; centroid numbers uint16 [K]; for each centroid the passages that hold it, as
+bounds int64 [C + 1] and ordinals uint32 [P]; tokens of each passage, int32 [N] (-1: it has no token vectors); a foot of
+64 bytes. The tokens of a passage stand together, passages stand in the segment's order. What is known last comes last,
+so a file is written as a stream.
 """
 
 from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -27,8 +28,10 @@ Ordinals = npt.NDArray[np.int64]
 Array = TypeVar("Array", Numbers, Bytes)
 
 _MAGIC = b"WMTOKEN1"
-_HEAD = struct.Struct("<8s16s5q")  # magic, codec, passages, tokens, width, centroids, pairs
-_PART = 1 << 20  # bytes written at a time
+_FOOT = struct.Struct("<8s16s5q")  # magic, codec, passages, tokens, width, centroids, pairs
+_RECODED = 16_384  # tokens at a time
+Part = tuple[Numbers, Bytes]  # centroid numbers and codes of some tokens
+
 LACKING = -1  # the count of a passage whose tokens were never encoded
 
 
@@ -41,79 +44,57 @@ class Coded:
     numbers: Numbers
     codes: Bytes
 
-    def take(self, ordinals: Ordinals) -> Coded:
-        """Those of some passages, in the order asked for."""
-        counts, numbers, codes = _taken(self.counts, _ends(self.counts), self.numbers, self.codes, ordinals)
-        return Coded(self.codec, counts, numbers, codes)
-
 
 def code(codec: TokenCodec, tokens: Sequence[Floats | None]) -> Coded:
     """Code the token vectors [T, M] of passages; None for one that has none."""
     counts = np.array([LACKING if t is None else len(t) for t in tokens], np.int64)
     given = [t for t in tokens if t is not None and len(t)]
     if not given:
-        return empty(codec, counts)
-    numbers, codes = codec.encode(np.concatenate(given))
-    return Coded(codec.id, counts, numbers, codes)
+        return Coded(codec.id, counts, np.empty(0, np.uint16), np.empty((0, codec.width), np.uint8))
+    return Coded(codec.id, counts, *codec.encode(np.concatenate(given)))
 
 
-def empty(codec: TokenCodec, counts: Counts) -> Coded:
-    return Coded(codec.id, counts, np.empty(0, np.uint16), np.empty((0, codec.width), np.uint8))
-
-
-def recode(coded: Coded, old: TokenCodec, new: TokenCodec) -> Coded:
+def recoded(parts: Iterable[Part], old: TokenCodec, new: TokenCodec) -> Iterator[Part]:
     """The same tokens in another codec, by way of the vectors as far as they were kept."""
-    if old.id == new.id:
-        return coded
-    numbers, codes = np.empty(len(coded.numbers), np.uint16), np.empty((len(coded.numbers), new.width), np.uint8)
-    for start in range(0, len(numbers), _PART // 16):
-        part = slice(start, start + _PART // 16)
-        numbers[part], codes[part] = new.encode(old.decode(coded.numbers[part], coded.codes[part]))
-    return Coded(new.id, coded.counts, numbers, codes)
+    for numbers, codes in parts:
+        for start in range(0, len(numbers), _RECODED):
+            part = slice(start, start + _RECODED)
+            yield new.encode(old.decode(numbers[part], codes[part]))
 
 
-def joined(parts: Sequence[Coded]) -> Coded:
-    """The passages of several, one after another; all of one codec."""
-    assert len({part.codec for part in parts}) == 1
-    return Coded(
-        parts[0].codec,
-        np.concatenate([p.counts for p in parts]),
-        np.concatenate([p.numbers for p in parts]),
-        np.concatenate([p.codes for p in parts]),
-    )
+def write(path: Path, codec: TokenCodec, counts: Counts, parts: Iterable[Part]) -> str:
+    """Write the file, synced to the disk; returns its sha256. `parts` are the tokens, one after another.
 
-
-def write(path: Path, coded: Coded, centroids: int) -> str:
-    """Write the file, synced to the disk; returns its sha256. Raises DiskFull, NoPermission."""
-    bounds, holders = _lists(coded, centroids)
-    size = len(coded.counts), len(coded.numbers), coded.codes.shape[1], centroids, len(holders)
-    head = _HEAD.pack(_MAGIC, coded.codec.encode(), *size)
-    arrays = (
-        coded.counts.astype("<i4"), bounds.astype("<i8"), holders.astype("<u4"), coded.numbers.astype("<u2"),
-        coded.codes,
-    )  # fmt: skip
+    Raises:
+        DiskFull, NoPermission
+    """
     digest = hashlib.sha256()
+    numbers: list[Numbers] = [np.empty(0, np.uint16)]
     with atomic_file(path) as file:
-        for part in (head, *_parts(arrays)):
-            digest.update(part)
-            file.write(part)
+
+        def put(data: bytes) -> None:
+            digest.update(data)
+            file.write(data)
+
+        for some, codes in parts:
+            numbers.append(np.asarray(some, np.uint16))
+            put(np.ascontiguousarray(codes).tobytes())
+        all_numbers = np.concatenate(numbers)
+        centroids = len(codec.centroids)
+        bounds, holders = _lists(counts, all_numbers, centroids)
+        for array, kind in ((all_numbers, "<u2"), (bounds, "<i8"), (holders, "<u4"), (counts, "<i4")):
+            put(array.astype(kind).tobytes())
+        sizes = len(counts), len(all_numbers), codec.width, centroids, len(holders)
+        put(_FOOT.pack(_MAGIC, codec.id.encode(), *sizes))
     return digest.hexdigest()
 
 
-def _parts(arrays: Sequence[npt.NDArray[np.generic]]) -> Iterator[memoryview]:
-    for array in arrays:
-        data = memoryview(np.ascontiguousarray(array)).cast("B") if array.size else memoryview(b"")
-        for start in range(0, len(data), _PART):
-            yield data[start : start + _PART]
-
-
-def _lists(coded: Coded, centroids: int) -> tuple[Counts, Ordinals]:
+def _lists(counts: Counts, numbers: Numbers, centroids: int) -> tuple[Counts, Ordinals]:
     """For each centroid the passages that hold it, each once."""
-    counts = coded.counts.clip(min=0)
-    owners = np.repeat(np.arange(len(counts)), counts)
-    pairs = np.unique(coded.numbers.astype(np.int64) * max(len(counts), 1) + owners)
-    numbers, holders = np.divmod(pairs, max(len(counts), 1))
-    return np.searchsorted(numbers, np.arange(centroids + 1)), holders
+    owners = np.repeat(np.arange(len(counts)), counts.clip(min=0))
+    pairs = np.unique(numbers.astype(np.int64) * max(len(counts), 1) + owners)
+    held, holders = np.divmod(pairs, max(len(counts), 1))
+    return np.searchsorted(held, np.arange(centroids + 1)), holders
 
 
 class TokenFile:
@@ -125,23 +106,23 @@ class TokenFile:
             IndexDamaged: the file is lost, cannot be read, or does not hold `passages` passages.
         """
         data = _mapped(path)
-        if len(data) < _HEAD.size:
+        if len(data) < _FOOT.size:
             raise damaged(path, "cut off")
-        magic, codec, count, tokens, width, centroids, pairs = _HEAD.unpack(data[: _HEAD.size].tobytes())
+        magic, codec, count, tokens, width, centroids, pairs = _FOOT.unpack(data[-_FOOT.size :].tobytes())
         self.codec = codec.rstrip(b"\0").decode("ascii", "replace")
         self.width = width
         if magic != _MAGIC or count != passages or min(tokens, width, centroids, pairs) < 0:
             raise damaged(path, f"not the token vectors of {passages} passages")
-        sizes = (4 * count, 8 * (centroids + 1), 4 * pairs, 2 * tokens, tokens * width)
-        if len(data) != _HEAD.size + sum(sizes):
+        sizes = (tokens * width, 2 * tokens, 8 * (centroids + 1), 4 * pairs, 4 * count, _FOOT.size)
+        if len(data) != sum(sizes):
             raise damaged(path, f"{len(data)} bytes")
-        parts = np.split(data, np.cumsum([_HEAD.size, *sizes[:-1]]))[1:]
-        self.counts: Counts = parts[0].view("<i4").astype(np.int64)
-        self._bounds = parts[1].view("<i8")
-        self._holders = parts[2].view("<u4")
-        self._numbers: Numbers = parts[3].view("<u2")
-        self._codes: Bytes = parts[4].reshape(tokens, width)
-        self._ends = _ends(self.counts)
+        codes, numbers, bounds, holders, counts, _ = np.split(data, np.cumsum(sizes[:-1]))
+        self._codes: Bytes = codes.reshape(tokens, width)
+        self._numbers: Numbers = numbers.view("<u2")
+        self._bounds = bounds.view("<i8")
+        self._holders = holders.view("<u4")
+        self.counts: Counts = counts.view("<i4").astype(np.int64)
+        self._ends = np.cumsum(self.counts.clip(min=0))
         if (self._ends[-1] if count else 0) != tokens or self._bounds[-1] != pairs:
             raise damaged(path, "its counts do not add up")
 
@@ -160,25 +141,21 @@ class TokenFile:
 
     def coded(self, ordinals: Ordinals) -> Coded:
         """The tokens of some passages, in the order asked for."""
-        counts, numbers, codes = _taken(self.counts, self._ends, self._numbers, self._codes, ordinals)
-        return Coded(self.codec, counts, numbers, codes)
+        counts, numbers = self.numbers(ordinals)
+        return Coded(self.codec, counts, numbers, _ranges(self._codes, self._ends, counts, ordinals))
 
-
-def _ends(counts: Counts) -> Counts:
-    return np.cumsum(counts.clip(min=0))
-
-
-def _taken(
-    counts: Counts, ends: Counts, numbers: Numbers, codes: Bytes, ordinals: Ordinals
-) -> tuple[Counts, Numbers, Bytes]:
-    wanted = counts[ordinals]
-    return wanted, _ranges(numbers, ends, wanted, ordinals), _ranges(codes, ends, wanted, ordinals)
+    def parts(self, kept: npt.NDArray[np.bool_]) -> Iterator[Part]:
+        """The tokens of the passages that `kept` [N] marks, in order, as views of the file."""
+        edges = np.flatnonzero(np.diff(kept.astype(np.int8), prepend=0, append=0))
+        for first, end in edges.reshape(-1, 2).tolist():
+            part = slice(int(self._ends[first - 1]) if first else 0, int(self._ends[end - 1]))
+            yield self._numbers[part], self._codes[part]
 
 
 def _ranges(rows: Array, ends: Counts, counts: Counts, ordinals: Ordinals) -> Array:
     """The rows of some passages one after another: copied range by range, not row by row."""
-    stops = ends[ordinals]
-    starts = stops - counts.clip(min=0)
+    stops: Counts = ends[ordinals]
+    starts: Counts = stops - counts.clip(min=0)
     return np.concatenate([rows[:0], *(rows[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True))])
 
 

@@ -7,7 +7,8 @@ manifest names) is swept by the next writer. One writer at a time: the caller ho
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from core.index.build import IndexPassage, SegmentBuilder
 from core.index.garbage import sweep
 from core.index.neutral import read as read_means
 from core.index.restore import Encodes, InputText, stored_passages
+from core.index.token_file import Coded
+from core.index.token_writing import Tokens, TokenWriter
 from core.store import passages as store
 
 
@@ -34,13 +37,14 @@ class IndexWriter:
     def __init__(self, library: Path, db: Database, encoder: str, dimension: int, *, fresh: bool = False) -> None:
         """
         Raises:
-            IndexDamaged: the current manifest cannot be read (not with `fresh`).
+            IndexDamaged: the current manifest or its codec cannot be read (not with `fresh`).
         """
         self._library, self._db = library, db
         self._encoder, self._dimension = encoder, dimension
-        self._builder = SegmentBuilder(library, db, encoder, dimension)
         self._base = _current_if_readable(library) if fresh else generation.current(library)
         same = self._base is not None and (self._base.encoder, self._base.dimension) == (encoder, dimension)
+        self._tokens = _token_writer(library, self._base if same else None, fresh)
+        self._builder = SegmentBuilder(library, db, encoder, dimension, self._tokens)
         self._fresh = fresh or not same
         self._means = "" if self._fresh or self._base is None else self._base.means
         self._builder.means = read_means(library / self._means, dimension) if self._means else None
@@ -53,8 +57,14 @@ class IndexWriter:
         """Ids of the passages in the segments that the next commit will hold."""
         return {p for file in self._segments for p in self._builder.row(file).passage_ids.tolist()}
 
-    def add(self, passages: Sequence[IndexPassage], vectors: np.ndarray) -> None:
+    def add(
+        self, passages: Sequence[IndexPassage], vectors: np.ndarray,
+        lexical: Sequence[Mapping[str, float]] | None = None, multi: Tokens | Coded | None = None,
+    ) -> None:  # fmt: skip
         """Make a segment of `passages` with their unit `vectors` [N, D]. Not searchable before `commit`.
+
+        `lexical` are the learned weights of each passage's tokens, `multi` their unit vectors [T, M] (None for a
+        passage without).
 
         Raises:
             ValueError: the vectors do not fit the passages.
@@ -62,7 +72,54 @@ class IndexWriter:
         """
         if not passages:
             return
-        self._segments.append(self._builder.build(self._folder(), passages, vectors))
+        self._segments.append(self._builder.build(self._folder(), passages, vectors, lexical, multi))
+        if multi is not None:
+            self._settle_tokens(Control())
+
+    def lacking_tokens(self) -> int:
+        """How many living passages of the next generation have no token vectors."""
+        return sum(int(wanted.sum()) for _, wanted in self._lacking())
+
+    def complete_tokens(self, encode: Callable[[Sequence[int]], Tokens], most: int, control: Control) -> int:
+        """Give up to `most` passages the token vectors that they lack; `encode` makes them, by passage ids.
+
+        Returns how many got some. Takes effect by `commit`. Raises Cancelled, DiskFull, NoPermission
+        """
+        given = 0
+        for position, wanted in self._lacking():
+            wanted[np.flatnonzero(wanted)[most - given :]] = False
+            ids = self._builder.row(self._segments[position]).passage_ids
+            made, some = self._tokens.completed(self._folder(), self._segments[position], ids, wanted, encode)
+            self._segments[position] = made
+            given += some
+            if given >= most:
+                break
+        self._settle_tokens(control)
+        return given
+
+    def drop_tokens(self) -> None:
+        """Let go of all token vectors. Takes effect by `commit`."""
+        self._segments = [replace(file, multi_path="", multi_sha256="") for file in self._segments]
+        self._tokens = self._builder.tokens = TokenWriter(self._library, "")
+
+    def kept_tokens(self, ids: Sequence[int]) -> Coded | None:
+        """The token vectors of these passages as the generation before holds them."""
+        if self._base is None or (self._base.encoder, self._base.dimension) != (self._encoder, self._dimension):
+            return None
+        found = [(file, rows.read_segment(self._db, file.segment)) for file in self._base.segments if file.multi_path]
+        return self._tokens.kept([(f, row.passage_ids) for f, row in found if row is not None], np.array(ids, np.int64))
+
+    def _lacking(self) -> list[tuple[int, np.ndarray]]:
+        living = rows.passages_in_order(self._db)
+        found = []
+        for position, file in enumerate(self._segments):
+            wanted = self._tokens.lacking(file) & np.isin(self._builder.row(file).passage_ids, living)
+            if wanted.any():
+                found.append((position, wanted))
+        return found
+
+    def _settle_tokens(self, control: Control) -> None:
+        self._segments = self._tokens.settled(self._folder(), self._segments, control)
 
     def commit(
         self, *, concepts: str | None = None, metrics: Mapping[str, float] | None = None,
@@ -87,6 +144,7 @@ class IndexWriter:
             counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
             metrics=dict(metrics if metrics is not None else (kept.metrics if kept else {})),
             means=self._means,
+            codec=self._tokens.codec_path,
         )
         generation.write(self._library, made)
         generation.switch(self._library, made.number)
@@ -178,7 +236,7 @@ class IndexWriter:
             if number not in stays:
                 with contextlib.suppress(FileNotFoundError):
                     (generation.folder(self._library, number) / generation.MANIFEST).unlink()
-        sweep(self._library, self._db, self._segments, self._means)
+        sweep(self._library, self._db, self._segments, (self._means, self._tokens.codec_path))
 
     def _changed(self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None) -> bool:
         return (
@@ -191,6 +249,18 @@ class IndexWriter:
 
     def _folder(self) -> Path:
         return generation.folder(self._library, self._number)
+
+
+def _token_writer(library: Path, base: Generation | None, fresh: bool) -> TokenWriter:
+    """With the codec of the generation before; an index made afresh does without when it is lost."""
+    if base is None or not base.codec:
+        return TokenWriter(library, "")
+    try:
+        return TokenWriter(library, base.codec)
+    except IndexDamaged:
+        if not fresh:
+            raise
+        return TokenWriter(library, "")
 
 
 def _current_if_readable(library: Path) -> Generation | None:
