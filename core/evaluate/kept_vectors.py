@@ -109,7 +109,7 @@ class Remembering:
         self, texts: Sequence[str], *, kind: str = PASSAGE, control: Control | None = None,
         on_batch: Callable[[int], None] | None = None,
     ) -> FloatArray:  # fmt: skip
-        keys = [_key(kind, text) for text in texts]
+        keys = [vector_key(kind, text) for text in texts]
         known = self._kept.get(self.id, list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
@@ -145,5 +145,5 @@ class Remembering:
         return self._encoder.token_states(text, kind)
 
 
-def _key(kind: str, text: str) -> bytes:
+def vector_key(kind: str, text: str) -> bytes:
     return hashlib.sha256(f"{kind}\n{text}".encode("utf-8", "surrogatepass")).digest()[:16]

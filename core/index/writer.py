@@ -123,14 +123,14 @@ class IndexWriter:
 
     def commit(
         self, *, concepts: str | None = None, metrics: Mapping[str, float] | None = None,
-        counts: Mapping[str, int] | None = None,
+        counts: Mapping[str, int] | None = None, fusion: Mapping[str, float] | None = None,
     ) -> Generation:  # fmt: skip
         """Make the segments the current generation; what is left out is taken from the one before.
 
         Without any change the current generation stays and is returned.
         """
         base = self._base
-        if base is not None and not self._changed(base, concepts, metrics):
+        if base is not None and not self._changed(base, concepts, metrics, fusion):
             return base
         kept = None if self._fresh else base
         made = Generation(
@@ -145,6 +145,7 @@ class IndexWriter:
             metrics=dict(metrics if metrics is not None else (kept.metrics if kept else {})),
             means=self._means,
             codec=self._tokens.codec_path,
+            fusion=dict(fusion if fusion is not None else (kept.fusion if kept else {})),
         )
         generation.write(self._library, made)
         generation.switch(self._library, made.number)
@@ -238,13 +239,17 @@ class IndexWriter:
                     (generation.folder(self._library, number) / generation.MANIFEST).unlink()
         sweep(self._library, self._db, self._segments, (self._means, self._tokens.codec_path))
 
-    def _changed(self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None) -> bool:
+    def _changed(
+        self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None,
+        fusion: Mapping[str, float] | None,
+    ) -> bool:  # fmt: skip
         return (
             self._fresh
             or tuple(self._segments) != base.segments
             or self._means != base.means
             or (concepts is not None and concepts != base.concepts)
             or (metrics is not None and dict(metrics) != base.metrics)
+            or (fusion is not None and dict(fusion) != base.fusion)
         )
 
     def _folder(self) -> Path:

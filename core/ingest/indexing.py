@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -147,10 +148,14 @@ class Indexer:
         self._urgent = False
         return self.commit()
 
-    def commit(self, *, concepts: str | None = None) -> Generation:
+    def commit(
+        self, *, concepts: str | None = None, fusion: Mapping[str, float] | None = None,
+        metrics: Mapping[str, float] | None = None,
+    ) -> Generation:  # fmt: skip
         total = documents.count(self._db)
         count = passages.count(self._db)
-        generation = self.writer.commit(concepts=concepts, counts={"documents": total, "passages": count})
+        counts = {"documents": total, "passages": count}
+        generation = self.writer.commit(concepts=concepts, counts=counts, fusion=fusion, metrics=metrics)
         self._interval = min(self._interval * 2, _LONGEST_COMMIT_SECONDS)
         self._last_commit = time.monotonic()
         self._listener(Changed(generation.number, total, count))

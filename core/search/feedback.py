@@ -18,6 +18,7 @@ from core.text.analyze import QueryTerm, terms
 
 PASSAGES = 10  # that are taken for relevant
 WORDS = 30
+LEAST_PASSAGES = 100  # of the library: in a smaller one the best passages are most of it
 SHARE = 0.3  # of the whole query's weight that the added words have
 _LOOKED_UP = 80  # words whose frequency in the library is asked for
 _MOST_PASSAGES = 0.2  # share of the library beyond which a word tells nothing
@@ -27,7 +28,7 @@ _LEAST_LETTERS = 2
 def expansion(snapshot: Snapshot, query_terms: Sequence[QueryTerm], ids: Ids, totals: Scores) -> tuple[QueryTerm, ...]:
     """Words of the best of `ids` (best first, with their scores), weighted against the words of the query."""
     best = ids[:PASSAGES].tolist()
-    if not best or not query_terms:
+    if not best or not query_terms or snapshot.passage_count < LEAST_PASSAGES:
         return ()
     trust = np.exp(totals[: len(best)] - totals[0])
     said, shown = _relevance(snapshot.passages(best), dict(zip(best, (trust / trust.sum()).tolist(), strict=True)))

@@ -30,6 +30,7 @@ from core.ingest.removal import Receipt, remove
 from core.ingest.scan import check_path
 from core.library import Library
 from core.store import database, documents, jobs, living, passages
+from core.worker.calibrating import keep_calibrated
 from core.worker.finding import REBUILT, encoder_for
 
 NOT_REMEMBERED = "The password could not be remembered: this system has no keyring that keeps it."
@@ -171,11 +172,12 @@ def _open(
 
 
 def _concepts(library: Path, db: Database, indexer: Indexer, control: Control, listener: Listener) -> int:
-    """Fit the concepts if need be, and return the generation in use; other work that waits goes first."""
+    """Fit concepts and fusion if need be, and return the generation in use; other work that waits goes first."""
     control.interruptible = True
     try:
         control.check()
-        return fit_concepts(library, db, indexer, control, listener).number
+        fit_concepts(library, db, indexer, control, listener)
+        return keep_calibrated(library, passages.count(db), indexer, control, listener).number
     except Cancelled:
         if control.cancelled:
             raise
