@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -10,8 +11,9 @@ import numpy.typing as npt
 from sqlite_utils import Database
 
 from core.base.errors import BadQuery
-from core.base.files import path_forms
+from core.base.files import path_forms, path_shown
 from core.base.types import Filters
+from core.text.letters import plain
 
 SHORT_TYPES = {
     "pdf": ("application/pdf",),
@@ -40,7 +42,7 @@ SHORT_TYPES = {
     "code": ("text/x-source",),
     "image": ("image/png", "image/jpeg", "image/gif", "image/tiff", "image/webp", "image/bmp", "image/jp2"),
 }
-_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 
 _Clause = tuple[str, Sequence[object]]
 
@@ -55,26 +57,30 @@ def allowed(db: Database, filters: Filters) -> npt.NDArray[np.int64] | None:
     """
     if not filters:
         return None
-    clauses = _clauses(filters)
-    where = " AND ".join(f"({sql})" for sql, _ in clauses)
-    values = [value for _, part in clauses for value in part]
+    where, values = _all(_clauses(filters, of_passage=True))
     sql = (
         "SELECT DISTINCT p.id FROM document d JOIN passage p ON p.document_id = coalesce(d.copy_of, d.id) "
-        f"WHERE {where} ORDER BY p.id"
+        f"WHERE {where or '1'} ORDER BY p.id"
     )
-    return np.fromiter((row[0] for row in db.execute(sql, values)), np.int64)
+    return np.fromiter((row[0] for row in _with_functions(db).execute(sql, values)), np.int64)
 
 
-def of_document(filters: Filters) -> tuple[str, list[object]]:
-    """The part of `filters` that is about the document `d`, as a condition with its values."""
-    clauses = _document_clauses(filters)
-    return " AND ".join(f"({sql})" for sql, _ in clauses) or "1", [v for _, part in clauses for v in part]
+def of_document(db: Database, filters: Filters) -> tuple[str, Sequence[object]]:
+    """The part of `filters` that is about the document `d`, as a condition with its values, to be asked of `db`."""
+    where, values = _all(_clauses(filters, of_passage=False))
+    _with_functions(db)
+    return where or "1", values
 
 
-def _clauses(filters: Filters) -> list[_Clause]:
-    found = _document_clauses(filters)
-    if filters.languages:
+def _clauses(filters: Filters, *, of_passage: bool) -> list[_Clause]:
+    found = [*_document_clauses(filters), *_named_clauses(filters)]
+    if of_passage and filters.languages:
         found.append(_in("p.language", [language.lower() for language in filters.languages]))
+    found += [clause for one in filters.also for clause in _clauses(one, of_passage=of_passage)]
+    for one in filters.none:
+        inner = _clauses(one, of_passage=of_passage)
+        if inner and (of_passage or not one.languages):
+            found.append(_not(_all(inner)))
     return found
 
 
@@ -98,8 +104,54 @@ def _document_clauses(filters: Filters) -> list[_Clause]:
     return found
 
 
+def _named_clauses(filters: Filters) -> list[_Clause]:
+    found: list[_Clause] = []
+    for column, wanted in (("d.title", filters.titles), ("d.author", filters.authors)):
+        if wanted:
+            found.append(_any([(f"instr(plain_text({column}), ?) > 0", [plain_text(value)]) for value in wanted]))
+    if filters.names:
+        found.append(_any([_name(plain_text(name)) for name in filters.names]))
+    return found
+
+
+def _name(name: str) -> _Clause:
+    """Of a file, or of a file within a file."""
+    shown = "plain_name(d.path, d.external_id)"
+    if "*" in name or "?" in name:
+        return f"{shown} GLOB ?", [name.replace("[", "[[]")]
+    return f"instr({shown}, ?) > 0", [name]
+
+
+def plain_text(text: str) -> str:
+    """Without case, compatibility forms and accents."""
+    return plain(text, "")
+
+
+def plain_name(path: str, external_id: str) -> str:
+    """The last part of a path, of the inner one where a file holds files."""
+    return plain_text(re.split(r"[/\\]", external_id or path_shown(path))[-1])
+
+
+def _with_functions(db: Database) -> Database:
+    """SQLite knows upper and lower case of ASCII only."""
+    db.conn.create_function("plain_text", 1, plain_text, deterministic=True)
+    db.conn.create_function("plain_name", 2, plain_name, deterministic=True)
+    return db
+
+
 def _in_folder(folder: str) -> _Clause:
-    """The path itself or what lies under it, whichever separator the system has and however its names are written."""
+    """The path itself or what lies under it, whichever separator the system has and however its names are written.
+
+    A text that is no absolute path is looked for as one or more whole folder names within the path.
+    """
+    if not re.match(r"[/\\]|[A-Za-z]:[/\\]|~", folder):
+        inner = "/" + plain_text(folder).strip("/\\").replace("\\", "/") + "/"
+        within = ("instr(replace(plain_text(d.path), char(92), '/'), ?) > 0", [inner])
+        return _any([within, _prefixed(folder)])
+    return _prefixed(os.path.expanduser(folder))
+
+
+def _prefixed(folder: str) -> _Clause:
     forms = list(dict.fromkeys(form for text in (folder, folder.rstrip("/\\")) for form in path_forms(text)))
     under = list(dict.fromkeys(form.rstrip("/\\") + separator for form in forms for separator in "/\\"))
     same, values = _in("d.path", forms)
@@ -111,11 +163,20 @@ def _any(clauses: Sequence[_Clause]) -> _Clause:
     return " OR ".join(f"({sql})" for sql, _ in clauses), [v for _, values in clauses for v in values]
 
 
+def _all(clauses: Sequence[_Clause]) -> _Clause:
+    return " AND ".join(f"({sql})" for sql, _ in clauses), [v for _, values in clauses for v in values]
+
+
+def _not(clause: _Clause) -> _Clause:
+    sql, values = clause
+    return f"NOT coalesce(({sql}), 0)", values
+
+
 def _in(column: str, values: Sequence[object]) -> _Clause:
     return f"{column} IN ({', '.join('?' * len(values))})", values
 
 
 def _date(text: str) -> str:
-    if not _DATE.fullmatch(text[:10]):
+    if not DATE.fullmatch(text[:10]):
         raise BadQuery(f"{text!r} is not a date.", "Write dates as 2024-03-31, 2024-03 or 2024.")
     return text[:10]

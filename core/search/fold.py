@@ -161,7 +161,7 @@ class _Words:
 
 def _places(db: Database, owners: set[int], filters: Filters) -> dict[int, list[Place]]:
     """Where the passages of each owner stand, among the documents that the filters let through."""
-    where, values = filtering.of_document(filters)
+    where, values = filtering.of_document(db, filters)
     found: dict[int, list[Place]] = {}
     for column in ("id", "copy_of"):
         for part, marks in _parts(sorted(owners)):

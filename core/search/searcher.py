@@ -31,7 +31,7 @@ from core.index.dense import Floats
 from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
 from core.search import filters as filtering
-from core.search import fuse, levels, words
+from core.search import fuse, levels, phrases, syntax, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
 from core.search.fuse import Fusing
@@ -39,6 +39,7 @@ from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
 from core.search.hits import term_matches, token_matches
 from core.search.standalone import standalone
+from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
 from core.text.analyze import QueryTerm, query_terms
 
@@ -132,8 +133,7 @@ class Searcher:
             BadQuery: no text, an unknown channel, a bad date in the filters.
             NotALibrary, LibraryDamaged
         """
-        _require_good(query)
-        clock = _Clock()
+        parsed, clock = _parsed(query), _Clock()
         with known_errors(self._library):
             try:
                 snapshot = self.snapshot()
@@ -141,10 +141,11 @@ class Searcher:
                 self._damaged = True
                 return SearchResult(query, (), 0, clock.laps(), notice=_LOST)
             clock.lap("open")
-            return self._search(snapshot, query, clock)
+            return self._search(snapshot, query, parsed, clock)
 
-    def _search(self, snapshot: Snapshot, query: Query, clock: _Clock) -> SearchResult:
-        allowed = filtering.allowed(snapshot.db, query.filters)
+    def _search(self, snapshot: Snapshot, written: Query, parsed: ParsedQuery, clock: _Clock) -> SearchResult:
+        query = parsed.asked(written)
+        allowed = self._allowed(snapshot, query, parsed)
         clock.lap("filter")
         prepared, notices = self._prepare(snapshot, query)
         clock.lap("encode")
@@ -155,12 +156,13 @@ class Searcher:
             notices.append(_DAMAGED)
             prepared = replace(prepared, vector=None, tokens=None)
             ranking, chosen = self._ranked(snapshot, query, prepared, (BM25,), allowed)
-        self._remembered.append((query, ranking))
+        self._remembered.append((written, ranking))
         clock.lap("rank")
         hits = self._at_level(snapshot, query, prepared, ranking, chosen)
         clock.lap("fetch")
         notice = " ".join(notices)
-        return SearchResult(query, hits, snapshot.generation.number, clock.laps(), ranking.filtered_out, notice)
+        number, out = snapshot.generation.number, ranking.filtered_out
+        return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood)
 
     def _at_level(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, ranking: Ranking, chosen: Sequence[Folded]
@@ -184,10 +186,10 @@ class Searcher:
 
     def ranking(self, query: Query, depth: int) -> Ranking:
         """At least `depth` candidates of each channel without their texts, for evaluation. Raises as `search`."""
-        _require_good(query)
-        snapshot = self.snapshot()
+        parsed, snapshot = _parsed(query), self.snapshot()
+        query = parsed.asked(query)
         prepared, _ = self._prepare(snapshot, query)
-        allowed = filtering.allowed(snapshot.db, query.filters)
+        allowed = self._allowed(snapshot, query, parsed)
         channels = self._usable(snapshot, query, prepared)
         return rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, self._fusing(snapshot))
 
@@ -198,18 +200,19 @@ class Searcher:
             NotFound: the passage is not in the index.
             BadQuery, NotALibrary, LibraryDamaged
         """
-        _require_good(query)
+        parsed = _parsed(query)
         with known_errors(self._library):
-            return self._context(self.snapshot(), query, passage_id)
+            return self._context(self.snapshot(), query, parsed, passage_id)
 
-    def _context(self, snapshot: Snapshot, query: Query, passage_id: int) -> MatchContext:
+    def _context(self, snapshot: Snapshot, written: Query, parsed: ParsedQuery, passage_id: int) -> MatchContext:
+        query = parsed.asked(written)
         # the vectors are wanted even where the score has no dense part
         wanted = (*self._wanted(snapshot, query), DENSE)
         prepared, _ = self._prepare(snapshot, replace(query, channels=wanted))
         channels = self._usable(snapshot, query, prepared)
-        ranking = next((r for asked, r in reversed(self._remembered) if asked == query), None)
+        ranking = next((r for asked, r in reversed(self._remembered) if asked == written), None)
         if ranking is None:
-            allowed = filtering.allowed(snapshot.db, query.filters)
+            allowed = self._allowed(snapshot, query, parsed)
             ranking, _ = self._ranked(snapshot, query, prepared, channels, allowed)
         parts = parts_of(ranking, scores_of(snapshot, prepared, tuple(ranking.scores), ranking, passage_id), passage_id)
         passage = snapshot.passages([passage_id])[passage_id]
@@ -223,6 +226,11 @@ class Searcher:
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
         means = None if prepared.vector is None else snapshot.means
         return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means)
+
+    def _allowed(self, snapshot: Snapshot, query: Query, parsed: ParsedQuery) -> Ids | None:
+        """The passages that its filters, phrases and exclusions let through; None when it has none."""
+        filtered = filtering.allowed(snapshot.db, query.filters)
+        return phrases.allowed(snapshot, parsed, self._languages, filtered)
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
         """Words and vector of the query, and what the person should know of them."""
@@ -292,12 +300,17 @@ class _Clock:
         return {**self._laps, "total": round(1000 * (self._last - self._start), 3)}
 
 
-def _require_good(query: Query) -> None:
+def _parsed(query: Query) -> ParsedQuery:
+    """What the query's text says. Raises BadQuery."""
     if not query.text.strip():
         raise BadQuery("The query is empty.", "Type one or more words.")
+    parsed = syntax.read(query)
+    if not parsed.text.strip():
+        raise BadQuery("The query only says which passages to leave out or where to look.", "Add a word to look for.")
     unknown = [channel for channel in query.channels if channel not in CHANNELS]
     if unknown:
         raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
+    return parsed
 
 
 def _neutral(snapshot: Snapshot, prepared: Prepared) -> Prepared:

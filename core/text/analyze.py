@@ -8,29 +8,23 @@ accents, except where accents make the word (Vietnamese).
 
 from __future__ import annotations
 
-import re
 import threading
-import unicodedata
+from bisect import bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import Stemmer
 
-from core.text.normalize import Folded, fold, mark_ranges
+from core.text import tokens
+from core.text.letters import plain_words
+from core.text.normalize import fold
+from core.text.tokens import SEAM, is_han
 
-_LONGEST = 64  # characters of a term; what is longer is cut (alike on both sides)
-_MOST_PARTS = 6  # a compound of more parts (a path, a hash) has no whole worth a term
+__all__ = ["ANALYSIS", "QueryTerm", "Term", "find", "is_han", "phrase_terms", "query_terms", "term_texts", "terms"]
 
-# CJK, kana, Hangul, Thai, Lao, Burmese, Khmer (letters and marks only)
-_UNSPACED = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0eb9\u0ebb-\u0ecd\u0ed0-\u0edf\u1000-\u1049\u1050-\u109d"
-    "\u1100-\u11ff\u1780-\u17d3\u17e0-\u17e9\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u309f\u30a1-\u30fa"
-    "\u30fc-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9fe\uaa60-\uaa7f\uac00-\ud7a3\uf900-\ufaff"
-    "\U00020000-\U000323af"
-)
+ANALYSIS = 2  # changes whenever texts give other terms: an index made with another one is made anew
 
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -43,9 +37,6 @@ _STEMMERS = {
     # the Latin words in these languages' texts are mostly English
     "ja": "english", "ko": "english", "th": "english", "zh": "english",
 }  # fmt: skip
-
-_ACCENTED = frozenset({"vi"})
-_ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 class Term(NamedTuple):
@@ -71,17 +62,17 @@ class QueryTerm:
 
 def terms(text: str, language: str) -> list[Term]:
     """The index terms of `text` in reading order; `language` is ISO 639-1, empty when unknown."""
-    return _located(fold(text), language, None)
+    return _located(text, language, None)
 
 
 def find(text: str, language: str, wanted: Container[str]) -> list[Term]:
     """Those of the `terms` of `text` that are `wanted`."""
-    return _located(fold(text), language, wanted)
+    return _located(text, language, wanted)
 
 
 def term_texts(text: str, language: str) -> list[str]:
     """The `terms` of `text` without their places."""
-    return _stems(_words(fold(text).text), language)
+    return _stems(_words(text), language)
 
 
 def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -> list[QueryTerm]:
@@ -89,7 +80,7 @@ def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -
 
     At most `limit` distinct words are returned, the first ones of the text.
     """
-    words = _words(fold(text).text)
+    words = _words(text)
     by_language = [_stems(words, language) for language in (languages or [""])]
     surface: dict[tuple[str, ...], str] = {}
     counts: dict[tuple[str, ...], int] = {}
@@ -102,123 +93,50 @@ def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -
     return [QueryTerm(surface[a], a, float(n)) for a, n in counts.items()]
 
 
-@cache
-def _pattern(*, named: bool = True) -> re.Pattern[str]:
-    """A token; `named` tells its kind by groups."""
-    letter = rf"[^\W_{_UNSPACED}]"
-    # `[^\W]` knows no combining marks: without them Indic words would break at every vowel sign
-    word = rf"{letter}+(?:[{mark_ranges()}]+{letter}*)*"
-    joint = r"(?:[-\u2010_]\n?|\.|(?<=\d),(?=\d))"
-    sign = r"\+\+|#"
-    more, unspaced = ("?P<more>", "?P<unspaced>") if named else ("?:", "?:")
-    return re.compile(rf"{word}({more}(?:{joint}{word})+(?:{sign})?|{sign})?|({unspaced}[{_UNSPACED}]+)")
-
-
-@cache
-def _joint() -> re.Pattern[str]:
-    return re.compile(r"[-\u2010_.,\n]+")
-
-
-@cache
-def _unspaced_characters() -> re.Pattern[str]:
-    """A character of a script without spaces, with the marks that belong to it."""
-    return re.compile(rf"[^{mark_ranges()}][{mark_ranges()}]*")
-
-
-_Token = tuple[str, int, int]  # the word and its range in the folded text
-
-
-def _located(folded: Folded, language: str, wanted: Container[str] | None) -> list[Term]:
-    tokens = _tokens(folded.text)
-    stems = _stems([token for token, _, _ in tokens], language)
+def phrase_terms(text: str, languages: Sequence[str]) -> list[QueryTerm]:
+    """Words that are among the terms of every passage in which the words of `text` stand side by side."""
+    words = [word for parts, unspaced in tokens.pieces(fold(text).text) for word in _sure(parts, unspaced=unspaced)]
+    forms = [_stems([word[: tokens.LONGEST] for word in words], language) for language in (languages or [""])]
     return [
-        Term(stem, *folded.source(start, end))
-        for stem, (_, start, end) in zip(stems, tokens, strict=True)
-        if wanted is None or stem in wanted
+        QueryTerm(word, tuple(dict.fromkeys(stems))) for word, *stems in dict.fromkeys(zip(words, *forms, strict=True))
     ]
 
 
+def _sure(parts: Sequence[str], *, unspaced: bool) -> list[str]:
+    if not unspaced:
+        return list(parts) if len(parts) == 1 else [part.rstrip("+#") for part in parts]
+    return [a + b for a, b in pairwise(parts)] or [part for part in parts if is_han(part)]
+
+
+def _located(text: str, language: str, wanted: Container[str] | None) -> list[Term]:
+    seams = tokens.seams(text)
+    folded = fold(_with_seams(text, seams))
+    # places in the text with seams, of which those before a place must be taken off
+    marked = [place + n for n, place in enumerate(seams)]
+    found = tokens.tokens(folded.text)
+    stems = _stems([token for token, _, _ in found], language)
+    located = []
+    for stem, (_, first, last) in zip(stems, found, strict=True):
+        if wanted is None or stem in wanted:
+            start, end = folded.source(first, last)
+            located.append(Term(stem, start - bisect_right(marked, start), end - bisect_right(marked, end - 1)))
+    return located
+
+
 def _words(text: str) -> list[str]:
-    """The `_tokens` of `text` without their ranges: most are plain words, found in one go."""
-    words: list[str] = []
-    for word in _pattern(named=False).findall(text):
-        if word.isascii() and word.isalnum():
-            words.append(word[:_LONGEST])
-        else:
-            words += [token for token, _, _ in _tokens(word)]
-    return words
+    return tokens.words(fold(_with_seams(text, tokens.seams(text))).text)
 
 
-def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
-    for match in _pattern().finditer(text):
-        start, end = match.span()
-        if match.lastgroup is None:  # the plain word: nothing to take apart
-            found.append((match.group()[:_LONGEST], start, end))
-        elif match.lastgroup == "unspaced":
-            _add_bigrams(found, text, start, end)
-        else:
-            _add_compound(found, text, start, end)
-    return found
-
-
-def _add_bigrams(found: list[_Token], text: str, start: int, end: int) -> None:
-    bounds = [m.span() for m in _unspaced_characters().finditer(text, start, end)]
-    for first, last in bounds:
-        if len(bounds) == 1 or is_han(text[first]):
-            _add(found, text, first, last)
-    for (first, _), (_, last) in pairwise(bounds):
-        _add(found, text, first, last)
-
-
-def _add_compound(found: list[_Token], text: str, start: int, end: int) -> None:
-    inner_end = start + len(text[start:end].rstrip("+#"))
-    bounds = _part_bounds(text, start, inner_end)
-    for first, last in bounds:
-        _add(found, text, first, last)
-    if len(bounds) <= _MOST_PARTS:
-        parts = [text[slice(*b)] for b in bounds]
-        whole = _whole(parts, text[start:inner_end]) + text[inner_end:end]
-        found.append((whole[:_LONGEST], start, end))
-
-
-def _add(found: list[_Token], text: str, start: int, end: int) -> None:
-    found.append((text[start:end][:_LONGEST], start, end))
-
-
-def _part_bounds(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    bounds = []
-    for joint in _joint().finditer(text, start, end):
-        bounds.append((start, joint.start()))
-        start = joint.end()
-    return [*bounds, (start, end)]
-
-
-def _whole(parts: list[str], text: str) -> str:
-    """One term for a compound: `e-mail` as email, `1,000` as 1000, while `3.5` and dates keep their signs."""
-    if not all(part.isdecimal() for part in parts):
-        return "".join(parts)
-    if "," in text and all(len(part) == 3 for part in parts[1:]) and len(parts[0]) <= 3:
-        return "".join(parts)
-    return text.replace(",", ".").replace("\n", "")
+def _with_seams(text: str, seams: Sequence[int]) -> str:
+    if not seams:
+        return text
+    bounds = [0, *seams, len(text)]
+    return SEAM.join(text[a:b] for a, b in pairwise(bounds))
 
 
 def _stems(words: list[str], language: str) -> list[str]:
     stemmer = _stemmer(language)
-    stems = words if stemmer is None else stemmer.stemWords(words)
-    return stems if language in _ACCENTED else [w if w.isascii() else _without_accents(w) for w in stems]
-
-
-@lru_cache(maxsize=1 << 16)
-def _without_accents(word: str) -> str:
-    # the first block of marks only: those of kana and of Indic scripts are not accents
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
-    return unicodedata.normalize("NFC", bare)
-
-
-def is_han(text: str) -> bool:
-    """Whether `text` is one Chinese character."""
-    return len(text) == 1 and ("\u3400" <= text <= "\u9fff" or text >= "\U00020000")
+    return plain_words(words if stemmer is None else stemmer.stemWords(words), language)
 
 
 class _Stemmers(threading.local):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from core.base.types.documents import Passage
@@ -18,16 +18,21 @@ BM25, DENSE, LEXICAL, MULTI, CONCEPT, RERANK, FUSED = (
 class Filters:
     """Which documents may answer. Values within one field are alternatives; fields combine with *and*."""
 
-    folders: tuple[str, ...] = ()  # path prefixes
+    folders: tuple[str, ...] = ()  # path prefixes; what is no absolute path names folders anywhere on the way
     types: tuple[str, ...] = ()  # media types or their short names (pdf, docx, html, md, txt, jsonl)
     languages: tuple[str, ...] = ()  # ISO 639-1
     tags: tuple[str, ...] = ()
     after: str = ""  # ISO date, inclusive, compared with the document's modified date
     before: str = ""  # ISO date, inclusive
     documents: tuple[int, ...] = ()
+    titles: tuple[str, ...] = ()  # parts of titles, authors, file names; case and accents do not count
+    authors: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # with * and ? a pattern for the whole name
+    also: tuple[Filters, ...] = ()  # let through what all of these let through
+    none: tuple[Filters, ...] = ()  # and none of these
 
     def __bool__(self) -> bool:
-        return any((self.folders, self.types, self.languages, self.tags, self.after, self.before, self.documents))
+        return any(getattr(self, field.name) for field in fields(self))
 
 
 class Level(StrEnum):
@@ -106,3 +111,4 @@ class SearchResult:
     milliseconds: dict[str, float]
     filtered_out: int = 0  # candidates that only the filters removed
     notice: str = ""  # e.g. that a damaged index file is being rebuilt
+    understood: tuple[str, ...] = ()  # what was taken as query syntax, as one writes it: "a phrase", -word, type:pdf
