@@ -149,8 +149,8 @@ def test_another_encoder_for_the_library_is_a_job_with_a_way_back(
 
 
 def test_facts_of_a_model_in_words() -> None:
-    data = {"id": "x", "kind": "encoder", "source": "y/x", "size": 5_000_000, "licence": "MIT", "installed": False, "later": 1,
-            "active": False, "languages": ["en", "de"], "download": 2_000_000, "memory": 0}  # fmt: skip
+    data = {"id": "x", "kind": "encoder", "source": "y/x", "size": 5_000_000, "licence": "MIT", "installed": False,
+            "later": 1, "active": False, "languages": ["en", "de"], "download": 2_000_000, "memory": 0}  # fmt: skip
     assert facts(rows({"models": [data]})[0]) == "2.0 MB to fetch · 5.0 MB on the disk · MIT · English, German"
     assert language_words(("many",)) == "many languages"
     assert language_words(("en", "de", "fr", "tlh")) == "4 languages"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from core.base.errors import Cancelled
+from core.base.errors import Cancelled, KnownError
 from core.base.events import Control, Event, Progress, ignore
 from core.base.types import DENSE, Query
 from core.encode.install import add
@@ -25,8 +25,12 @@ from core.store import database, jobs, passages
 from core.worker.finding import Finder
 from core.worker.generations import roll_back
 from core.worker.ingesting import delete, ingest
+from core.worker.protocol import Reply, Request
 from core.worker.purge import purge
 from core.worker.reencoding import Reencoded, reencode
+from core.worker.roles.job import JobRole
+from core.worker.roles.models import ModelsRole
+from core.worker.server import Call
 
 TOPICS = ("honey of the hive", "ship in the harbour", "bread of the baker", "bill to be paid", "rain and wind")
 FILES = 30
@@ -254,3 +258,29 @@ def test_purging_gives_the_room_of_the_old_encoder_back(library: Path, other: st
     assert passages.encoders(db) == [other]
     db.conn.close()
     assert _found(library)
+
+
+def test_the_models_child_lists_and_guards_the_librarys_encoder(
+    library: Path, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.ingest.guards.lower_priority", lambda: None)  # it would slow the other tests down
+    role = ModelsRole(library)
+    listed = role.handle(_call("list"))
+    assert listed["library_encoder"] == "tiny"
+    assert {"tiny", other} <= {entry.id for entry in listed["models"] if entry.installed}
+    used = role.handle(_call("use", id=other))
+    assert [entry.id for entry in used["models"] if entry.active and entry.kind == "encoder"] == [other]
+    with pytest.raises(KnownError, match="index of this library"):
+        role.handle(_call("remove", id="tiny"))
+    events: list[Reply] = []
+    made = JobRole(library).handle(_call("reencode", events, model=other))
+    assert made.encoder == other
+    assert {"progress", "changed"} <= {reply.event for reply in events}
+    assert role.handle(_call("remove", id="tiny"))["library_encoder"] == other
+    finder = Finder(library)
+    assert finder.search(Query("the ship in the harbour")).notice == ""
+    finder.close()
+
+
+def _call(op: str, events: list[Reply] | None = None, **args: str) -> Call:
+    return Call(Request(1, op, args), (events if events is not None else []).append)
