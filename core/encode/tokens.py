@@ -40,9 +40,7 @@ class Tokens:
         self._cut = Tokenizer.from_file(str(file))
         self._cut.no_padding()
         self._cut.enable_truncation(max_tokens)
-        self._whole = Tokenizer.from_file(str(file))
-        self._whole.no_padding()
-        self._whole.no_truncation()
+        self._whole = _sharing(self._cut)
         pads = [self._whole.token_to_id(name) for name in ("[PAD]", "<pad>")]
         self.pad = next((id for id in pads if id is not None), 0)
         self._terms: dict[int, str] = dict.fromkeys(self._nameless(), "")
@@ -106,6 +104,18 @@ class Tokens:
 def _tokenised(text: str, encoded: Encoding) -> TokenisedText:
     spans = [_trimmed(text, start, end) for start, end in encoded.offsets]
     return TokenisedText(encoded.ids, spans, encoded.special_tokens_mask)
+
+
+def _sharing(made: Tokenizer) -> Tokenizer:
+    """The same tokenizer without truncation; the vocabulary is shared: reading a large one takes a second."""
+    other = Tokenizer(made.model)
+    for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        if getattr(made, part) is not None:
+            setattr(other, part, getattr(made, part))
+    added = [token for _, token in sorted(made.get_added_tokens_decoder().items())]
+    other.add_special_tokens([token for token in added if token.special])
+    other.add_tokens([token for token in added if not token.special])
+    return other
 
 
 def _valid(text: str) -> str:
