@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,15 +62,26 @@ def read_segment(db: Database, segment: int) -> SegmentRow | None:
 
 def read_postings(db: Database, segment: int, channel: str, terms: Sequence[str]) -> dict[str, Postings]:
     """The postings of those of the `terms` that the segment holds."""
-    found = {}
+    found = _of_terms(db, "term, count, ordinals, weights", segment, channel, terms)
+    return {term: unpack(*packed) for term, *packed in found}
+
+
+def count_postings(
+    db: Database, segment: int, channel: str, terms: Sequence[str], alive: npt.NDArray[np.bool_]
+) -> dict[str, int]:
+    """How many passages hold each of the terms; `alive` says by ordinal which passages count."""
+    if alive.all():  # long rows need not be read
+        return dict(_of_terms(db, "term, count", segment, channel, terms))
+    found = read_postings(db, segment, channel, terms)
+    return {term: int(np.count_nonzero(alive[postings.ordinals])) for term, postings in found.items()}
+
+
+def _of_terms(db: Database, columns: str, segment: int, channel: str, terms: Sequence[str]) -> Iterator[Any]:
     for at in range(0, len(terms), _TERMS):
         part = terms[at : at + _TERMS]
-        sql = (
-            "SELECT term, count, ordinals, weights FROM posting "
-            f"WHERE segment_id = ? AND channel = ? AND term IN ({', '.join('?' * len(part))})"
-        )
-        found.update({row[0]: unpack(*row[1:]) for row in db.execute(sql, (segment, channel, *part))})
-    return found
+        marks = ", ".join("?" * len(part))
+        sql = f"SELECT {columns} FROM posting WHERE segment_id = ? AND channel = ? AND term IN ({marks})"
+        yield from db.execute(sql, (segment, channel, *part))
 
 
 def read_all_postings(db: Database, segment: int) -> Iterator[tuple[str, str, Postings]]:

@@ -24,7 +24,7 @@ from core.index.multivector import MultiVectors
 from core.index.nearest import Nearest
 from core.index.neutral import Means
 from core.index.neutral import read as read_means
-from core.index.postings import LANGUAGE
+from core.index.postings import LANGUAGE, SCHEMES
 from core.index.sparse import Sparse, scores_at
 from core.store import passages
 from core.store.database import known_errors, open_reader
@@ -208,12 +208,20 @@ class Snapshot:
     def term_scores(self, channel: str, term: QueryTerm) -> tuple[Ordinals, Scores]:
         """One query word's part of the scores: the ordinals of the passages that hold it, ascending."""
         word = self._sparse.words(channel, [term])[0]
-        return word.ordinals, word.impacts
+        return word.ordinals, word.scores()
+
+    def most(self, channel: str, query_terms: Sequence[QueryTerm]) -> float:
+        """What a passage would score that holds nothing but these words."""
+        scheme = SCHEMES[channel]
+        held = self._sparse.words(channel, query_terms)
+        rarity = [
+            t.weight * scheme.idf(self.passage_count, len(w.ordinals)) for t, w in zip(query_terms, held, strict=True)
+        ]
+        return sum(rarity) * ((scheme.k1 or 0.0) + 1.0)
 
     def frequencies(self, channel: str, terms: Sequence[str]) -> dict[str, int]:
         """In how many passages each of these index terms stands."""
-        words = self._sparse.words(channel, [QueryTerm(term, (term,)) for term in terms])
-        return {term: len(word.ordinals) for term, word in zip(terms, words, strict=True)}
+        return self._sparse.frequencies(channel, terms)
 
     def _best(self, ordinals: Ordinals, scores: Scores, k: int) -> tuple[Ids, Scores]:
         order = np.lexsort((self._members.ranks[ordinals], -scores))[:k]

@@ -26,31 +26,40 @@ Mask = npt.NDArray[np.bool_]
 MOST_HELD = 96 << 20  # bytes of words in memory; the longest unused goes first
 _FEW = 100_000  # postings that are added up faster than they are cut
 _SLACK = 1e-9  # relative: bounds are summed in another order than scores
+_PRUNED_EVERY = 100_000  # postings
 _LOOKED_UP = 8  # times as many postings as candidates make looking up cheaper than adding up
 _NOTHING = (np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A query word over all segments: the living passages that hold it, ordinals ascending, with their impacts."""
+    """A query word over all segments: the living passages that hold it, ordinals ascending, with their impacts.
+
+    It adds `weight` times the impact, at most `bound`.
+    """
 
     ordinals: Ordinals
     impacts: Weights
-    bound: float  # the largest impact
+    bound: float
+    weight: float = 1.0
 
     def __len__(self) -> int:
         return len(self.ordinals)
 
     def of(self, ordinals: Ordinals) -> Weights:
-        """Its impacts on these passages, 0 on those that lack it."""
+        """What it adds to these passages, 0 where they lack it."""
         if len(self.ordinals) == 0:
             return np.zeros(len(ordinals))
         place = self.ordinals.searchsorted(ordinals)
         place[place == len(self.ordinals)] = 0
-        return np.where(self.ordinals[place] == ordinals, self.impacts[place], 0.0)
+        return np.where(self.ordinals[place] == ordinals, self.weight * self.impacts[place], 0.0)
+
+    def scores(self) -> Weights:
+        """What it adds to the passages that hold it."""
+        return self.impacts if self.weight == 1.0 else self.weight * self.impacts
 
     def times(self, weight: float) -> Word:
-        return self if weight == 1.0 else Word(self.ordinals, weight * self.impacts, weight * self.bound)
+        return Word(self.ordinals, self.impacts, weight * self.bound, weight)
 
 
 class Sparse:
@@ -79,6 +88,16 @@ class Sparse:
                 self._held.move_to_end((channel, term.alternatives))
             found.append(word.times(term.weight))
         self._hold(channel, read)
+        return found
+
+    def frequencies(self, channel: str, texts: Sequence[str]) -> dict[str, int]:
+        """In how many living passages each of these index terms stands."""
+        found = dict.fromkeys(texts, 0)
+        for number, first, end in self._members.segments():
+            alive = self._members.alive[first:end]
+            counted = rows.count_postings(self._db, self._segments[number], channel, texts, alive)
+            for text, count in counted.items():
+                found[text] += count
         return found
 
     def top(self, words: Sequence[Word], k: int, mask: Mask | None) -> tuple[Ordinals, Weights]:
@@ -133,7 +152,7 @@ def scores_at(words: Sequence[Word], ordinals: Ordinals) -> Weights:
 def _added_up(words: Sequence[Word], k: int, mask: Mask | None, passages: int) -> tuple[Ordinals, Weights]:
     scores = np.zeros(passages)
     for word in words:
-        scores[word.ordinals] += word.impacts
+        scores[word.ordinals] += word.scores()
     if mask is not None:
         scores[~mask] = 0.0
     if passages > k:
@@ -160,7 +179,7 @@ class _Cut:
     """
 
     def __init__(self, words: Sequence[Word], k: int, mask: Mask | None, passages: int) -> None:
-        self._words = sorted((w for w in words if len(w)), key=lambda w: -w.bound)
+        self._words = sorted((w for w in words if len(w) and w.weight > 0), key=lambda w: -w.bound)
         bounds = np.array([*(w.bound for w in self._words), 0.0])
         self._rest = np.cumsum(bounds[::-1])[::-1][1:] * (1 + _SLACK)  # after each word
         self._k, self._mask = k, mask
@@ -170,24 +189,30 @@ class _Cut:
 
     def candidates(self) -> Ordinals:
         """Ordinals, ascending, of all passages that may be among the k best."""
+        since = 0
         for number, word in enumerate(self._words):
             self._take(word, self._floor - self._rest[number])
-            self._prune(number)
+            since += len(word)
+            following = len(self._words[number + 1]) if number + 1 < len(self._words) else _PRUNED_EVERY
+            if since + following >= _PRUNED_EVERY:
+                self._prune(number)
+                since = 0
         return np.sort(self._seen)
 
     def _take(self, word: Word, needed: float) -> None:
         """Passages not yet seen are of interest only where this word alone has an impact of `needed`."""
+        least = needed * (1 - _SLACK) / word.weight
         if needed <= 0 or len(word) < _LOOKED_UP * len(self._seen):
             before = self._sums[word.ordinals]
-            self._sums[word.ordinals] = before + word.impacts
-            fresh = word.ordinals[(before == 0) & (word.impacts >= needed)]
+            self._sums[word.ordinals] = before + word.scores()
+            fresh = word.ordinals[(before == 0) & (word.impacts >= least)]
         else:
             more = word.of(self._seen)
-            strong = np.flatnonzero(word.impacts >= needed) if word.bound >= needed else _NOTHING[0]
+            strong = np.flatnonzero(word.impacts >= least) if word.bound >= needed else _NOTHING[0]
             strong = strong[self._sums[word.ordinals[strong]] == 0]
             self._sums[self._seen] += more
             fresh = word.ordinals[strong]
-            self._sums[fresh] = word.impacts[strong]
+            self._sums[fresh] = word.weight * word.impacts[strong]
         if self._mask is not None:
             fresh = fresh[self._mask[fresh]]
         self._seen = np.concatenate([self._seen, fresh])

@@ -91,6 +91,7 @@ def test_the_best_are_those_of_brute_force(
 ) -> None:
     monkeypatch.setattr(sparse, "_FEW", few)
     monkeypatch.setattr(sparse, "_LOOKED_UP", 1)
+    monkeypatch.setattr(sparse, "_PRUNED_EVERY", 30)
     tall = Tall(tmp_path / "library", seed=3)
     rng = np.random.default_rng(4)
     with Snapshot.open(tall.shelf.folder) as snapshot:
@@ -127,6 +128,7 @@ def test_common_words_are_only_looked_up(monkeypatch: pytest.MonkeyPatch) -> Non
     """10,000 passages hold a weak word, 20 a strong one: none but the 20 is ever a candidate of the best 5."""
     strong = sparse.Word(np.arange(0, 200, 10), np.full(20, 5.0), 5.0)
     weak = sparse.Word(np.arange(10_000), np.full(10_000, 0.5), 0.5)
+    monkeypatch.setattr(sparse, "_PRUNED_EVERY", 10)
     cut = sparse._Cut([weak, strong], 5, None, 10_000)
     assert cut.candidates().tolist() == strong.ordinals.tolist()
     assert int((cut._sums > 0).sum()) == 20
@@ -149,6 +151,18 @@ def test_words_are_kept_within_bounds(tmp_path: Path, monkeypatch: pytest.Monkey
         before = len(reads)
         snapshot.sparse(BM25, rare, 5)
         assert len(reads) == before  # the word asked last is still there
+
+
+def test_frequencies_count_living_passages(tmp_path: Path) -> None:
+    tall = Tall(tmp_path / "library", seed=8)
+    texts = [f"w{n}" for n in range(40)] + ["nowhere"]
+    with Snapshot.open(tall.shelf.folder) as snapshot:
+        expected = {text: sum(text in bag for bag in tall.bags.values()) for text in texts}
+        assert snapshot.frequencies(BM25, texts) == expected
+    at_once = Shelf(tmp_path / "other")
+    at_once.add([Item("/shelf/a", "amber birch", unit_vectors(1)[0]), Item("/shelf/b", "amber", unit_vectors(1)[0])])
+    with Snapshot.open(at_once.folder) as snapshot:
+        assert snapshot.frequencies(BM25, ["amber", "birch", "none"]) == {"amber": 2, "birch": 1, "none": 0}
 
 
 def _counting(real, reads):  # type: ignore[no-untyped-def]
