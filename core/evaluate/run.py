@@ -79,7 +79,7 @@ def evaluate(
     _require_known(channels)
     control = control or Control()
     by_name = {name: metrics.named(name) for name in measures}
-    names = _names(dataset, searcher)
+    names = passage_names(dataset, searcher)
     runs: dict[str, dict[str, Ranked]] = {channel: {} for channel in channels}
     for done, (query, text) in enumerate(dataset.queries.items()):
         control.check()
@@ -172,7 +172,7 @@ def _documents(searcher: Searcher, text: str, channel: str, names: Mapping[int, 
     return list(found.items())[:DEPTH]
 
 
-def _names(dataset: Dataset, searcher: Searcher) -> dict[int, list[str]]:
+def passage_names(dataset: Dataset, searcher: Searcher) -> dict[int, list[str]]:
     """The data set's ids of every passage's document and its copies, by passage id."""
     wanted = {document for judged in dataset.qrels.values() for document in judged}
     rows = searcher.snapshot().db.execute(

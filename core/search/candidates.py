@@ -84,6 +84,7 @@ def rank(
     ids = _union(snapshot, [found for found, _ in own.values()])
     scores = {channel: scorer.of(ids) for channel, scorer in scorers.items()}
     ranks = {c: {p: place for place, p in enumerate(found.tolist(), 1)} for c, (found, _) in own.items()}
+    prepared = replace(prepared, weights=_weights(snapshot, prepared, scores, fusing))
     added: tuple[QueryTerm, ...] = ()
     if fusing.feedback and BM25 in scores and len(scores) > 1:
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
@@ -99,6 +100,16 @@ def rank(
         unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
         removed = int((~np.isin(unfiltered, allowed)).sum())
     return replace(ranking, filtered_out=removed, added=added)
+
+
+def _weights(
+    snapshot: Snapshot, prepared: Prepared, scores: Mapping[str, Scores], fusing: Fusing
+) -> Mapping[str, float]:
+    """The weights for this query: words count as far as they can be trusted beside the meaning."""
+    if not fusing.adaptive or BM25 not in scores or DENSE not in scores or len(scores[BM25]) == 0:
+        return prepared.weights
+    trust = fuse.trust(float(scores[BM25].max()), snapshot.most(BM25, prepared.terms), len(prepared.terms))
+    return {**prepared.weights, BM25: trust * fuse.weight_of(BM25, prepared.weights)}
 
 
 def _fused(

@@ -8,6 +8,7 @@ ranks (Cormack, Clarke & Büttcher 2009) are the alternative; they rank worse on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,6 +23,7 @@ Scores = npt.NDArray[np.float64]
 # of dense, lexical and multi as M3-Embedding has them (section 3.1); the words count as much as the meaning
 DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0}
 _SAME = 1e-9  # a spread below this is rounding: all candidates count as equal
+_ENOUGH = 0.8  # chosen on twelve collections at once: see tests/benchmarks/bench_fusion.py
 _RANK_OFFSET = 60.0  # k of the reciprocal ranks, as its authors have it
 
 # channels in which 0 says that nothing matched; the others' floor is the weakest candidate
@@ -37,13 +39,15 @@ class Method(StrEnum):
 class Fusing:
     """How channels become one ranking. `weights` are the library's; those of a query go before them.
 
-    Token vectors (multi) are compared for the `reranked` best of the other channels, best first, as many as are
-    done in `budget_seconds`. With `feedback` the words that the best candidates share count beside the query's.
+    Token vectors (multi) are compared for the `reranked` best of the other channels, best first, as many as are done in
+    `budget_seconds`. With `feedback` the words that the best candidates share count beside the query's. `adaptive`
+    makes words count less beside meaning where even the best passage holds little of what was asked.
     """
 
     method: Method = Method.Z_SUM
     weights: Mapping[str, float] = field(default_factory=dict)
     feedback: bool = True
+    adaptive: bool = True
     reranked: int = 200
     budget_seconds: float = 0.12
 
@@ -101,6 +105,19 @@ def scale(channel: str, scores: Scores, weight: float) -> Scale:
 
 def weight_of(channel: str, weights: Mapping[str, float]) -> float:
     return weights.get(channel, DEFAULT_WEIGHTS.get(channel, 1.0))
+
+
+def trust(best: float, most: float, words: int) -> float:
+    """How far words are to be trusted for a query, from 0 to 1, squared so that little is next to nothing.
+
+    `best` is the highest score among the candidates, `most` that of a passage which holds nothing but the query's
+    `words`. A long query is never met as fully as a short one: the share counts times the root of its length. Where
+    even the best passage holds next to nothing of what was asked (asked in another language, or in other words),
+    the words say little, and their order is mostly chance.
+    """
+    if most <= 0.0:
+        return 0.0
+    return min(1.0, best / most * math.sqrt(words) / _ENOUGH) ** 2
 
 
 def scales(scores: Mapping[str, Scores], weights: Mapping[str, float]) -> dict[str, Scale]:
