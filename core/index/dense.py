@@ -90,10 +90,13 @@ class DenseFile:
         shape = (self._index.ntotal, self._index.d)
         if shape != (passages, dimension):
             raise damaged(path, f"{shape[0]} x {shape[1]} numbers instead of {passages} x {dimension}")
+        # where the file is mapped; valid as long as the index is open
+        first = self._flat.get_xb()  # type: ignore[attr-defined]
+        self._vectors: Floats = faiss.rev_swig_ptr(first, passages * dimension).reshape(shape)
 
     def top(self, vector: Floats, k: int, mask: Mask) -> Candidates:
         """The `k` rows with the largest inner product with `vector` [D] among those that `mask` [N] allows."""
-        allowed = int(mask.sum())
+        allowed = int(np.count_nonzero(mask))
         k = min(k, allowed)
         if k == 0:
             return Candidates(np.empty(0, np.int64), np.empty(0, np.float32), True)
@@ -106,15 +109,13 @@ class DenseFile:
 
     def at_least(self, vector: Floats, threshold: float, mask: Mask) -> Ordinals:
         """All allowed rows whose inner product with `vector` is above `threshold`, found exactly."""
-        parameters = _parameters(mask, int(mask.sum()))
+        parameters = _parameters(mask, int(np.count_nonzero(mask)))
         _, _, ordinals = self._flat.range_search(vector[None, :], threshold, params=parameters)
         return ordinals.astype(np.int64)
 
     def rows(self, ordinals: Ordinals) -> Floats:
         """The vectors [len(ordinals), D]."""
-        if len(ordinals) == 0:
-            return np.empty((0, self._index.d), np.float32)
-        return self._flat.reconstruct_batch(np.ascontiguousarray(ordinals, dtype=np.int64))
+        return self._vectors[ordinals]
 
 
 def _read(path: Path) -> faiss.Index:

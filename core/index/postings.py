@@ -30,9 +30,9 @@ _WEIGHTS = {1: "<u1", 2: "<f2", 4: "<f4"}
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """The passages of one segment that hold a term: `ordinals` ascending (unsigned), `weights` beside them."""
+    """The passages of one segment that hold a term: `ordinals` ascending, `weights` beside them."""
 
-    ordinals: npt.NDArray[np.unsignedinteger]
+    ordinals: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float32]
 
 
@@ -126,7 +126,7 @@ def unpack(count: int, ordinals: bytes, weights: bytes) -> Postings:
     if count < 1 or len(ordinals) % count or len(weights) % count:
         raise _damaged()
     try:
-        places = np.frombuffer(ordinals, _ORDINALS[len(ordinals) // count])
+        places = np.frombuffer(ordinals, _ORDINALS[len(ordinals) // count]).astype("<u4", copy=False)
         values = np.frombuffer(weights, _WEIGHTS[len(weights) // count]).astype("<f4") if weights else None
     except KeyError:
         raise _damaged() from None

@@ -133,9 +133,9 @@ class Snapshot:
         """The languages of the living passages, most frequent first."""
         counts: dict[str, int] = {}
         alive = self._members.alive
-        for number, first, _ in self._members.segments():
+        for number, first, end in self._members.segments():
             for language, found in rows.read_channel(self._db, self._segments[number].id, LANGUAGE).items():
-                counts[language] = counts.get(language, 0) + int(alive[first + found.ordinals].sum())
+                counts[language] = counts.get(language, 0) + int(alive[first:end][found.ordinals].sum())
         return sorted((c for c in counts if counts[c]), key=lambda c: (-counts[c], c))
 
     # dense
@@ -224,7 +224,11 @@ class Snapshot:
         return self._sparse.frequencies(channel, terms)
 
     def _best(self, ordinals: Ordinals, scores: Scores, k: int) -> tuple[Ids, Scores]:
-        order = np.lexsort((self._members.ranks[ordinals], -scores))[:k]
+        order = np.argsort(-scores)
+        ranked = scores[order]
+        if (ranked[1:] == ranked[:-1]).any():
+            order = np.lexsort((self._members.ranks[ordinals], -scores))
+        order = order[:k]
         return self._members.ids[ordinals[order]], scores[order]
 
     def _data_version(self) -> int:

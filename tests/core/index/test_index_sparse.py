@@ -189,7 +189,7 @@ def test_rows_are_packed_without_loss(ordinals: list[int], weights: list[float],
     back = unpack(*packed)
     assert back.ordinals.tolist() == ordinals
     assert back.weights.tolist() == np.array(weights, "<f4").tolist()
-    assert back.weights.dtype == np.float32
+    assert (back.ordinals.dtype, back.weights.dtype) == (np.uint32, np.float32)
 
 
 def test_rows_of_older_libraries_are_read() -> None:
