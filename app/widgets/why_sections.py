@@ -156,6 +156,7 @@ def all_figures(e: Explanation) -> list[tuple[str, list[tuple[str, str]]]]:
         ]),
         (tr("Concepts"), [row for c in e.concepts for row in _concept_figures(c)]),
         (tr("Words"), [(t.term, f"{t.weight:.6f}") for t in e.terms]),
+        (tr("Learned words"), [(t.term, f"{t.weight:.6f}") for t in e.tokens]),
         (tr("Nearest words"), [(f"{a.query_token} → {a.passage_token}", f"{a.score:.4f}") for a in e.alignment]),
     ]  # fmt: skip
     return [(title, rows) for title, rows in groups if rows]

@@ -55,9 +55,11 @@ def write_runs(path: Path, evaluations: Sequence[Evaluation]) -> None:
 def show(evaluation: Evaluation) -> None:
     """A table: means with their intervals, and how far the last channel is from the others."""
     measures = list(next(iter(evaluation.values.values())))
-    table = Table("Channel", *measures)
+    table = Table("Channel", measures[0], "95 % interval", *measures[1:])
     for channel, values in evaluation.intervals.items():
-        table.add_row(channel, *(f"{v.mean:.4f}\n{v.low:.3f}–{v.high:.3f}" for v in values.values()))
+        first, *others = values.values()
+        figures = (f"{v.mean:.4f}" for v in others)
+        table.add_row(channel, f"{first.mean:.4f}", f"{first.low:.3f}–{first.high:.3f}", *figures)
     out.print(f"{evaluation.dataset}: {evaluation.queries} queries, {evaluation.encoder}", markup=False)
     out.print(table)
     for one in evaluation.comparisons:

@@ -55,7 +55,7 @@ def explain(
     return Explanation(
         query=query.text, passage=passage, score=match.score, parts=match.parts, terms=match.terms, alignment=pairs,
         concepts=shares, dense_score=split_score.score, common=split_score.common, residual=split_score.residual,
-        explained_share=split_score.explained_share, sentence=said,
+        explained_share=split_score.explained_share, sentence=said, tokens=match.tokens,
     )  # fmt: skip
 
 

@@ -63,6 +63,7 @@ class Explanation:
     residual: float
     explained_share: float
     sentence: str = ""  # the reason in one sentence
+    tokens: tuple[TermMatch, ...] = ()  # shared tokens, with their parts of the score of learned words
 
 
 @dataclass(frozen=True, slots=True)
