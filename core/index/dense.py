@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float32]
 Ordinals = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-FLAT_UP_TO = 50_000  # rows: some 5 ms of exact search on one core; the codes are compared in 1
+FLAT_UP_TO = 20_000  # rows: some 2 ms of exact search on one core; beyond, the codes are compared faster
 _TRAINED_ON = 20_000  # rows, spread evenly
 _AGAIN = 5  # times as many rows as asked for are compared again by their full vectors,
 _LEAST_AGAIN = 1_000  # and no fewer than these

@@ -24,6 +24,7 @@ from core.text.analyze import QueryTerm
 Mask = npt.NDArray[np.bool_]
 
 MOST_HELD = 96 << 20  # bytes of words in memory; the longest unused goes first
+_MOST_COUNTS = 100_000  # terms whose number of passages is remembered
 _FEW = 100_000  # postings that are added up faster than they are cut
 _SLACK = 1e-9  # relative: bounds are summed in another order than scores
 _PRUNED_EVERY = 100_000  # postings
@@ -75,6 +76,7 @@ class Sparse:
         self._norms: dict[str, Weights] = {}
         self._held: OrderedDict[tuple[str, tuple[str, ...]], Word] = OrderedDict()
         self._bytes = 0
+        self._counts: dict[tuple[str, str], int] = {}
 
     def words(self, channel: str, terms: Sequence[QueryTerm]) -> list[Word]:
         """The words of a query in its order, their impacts times the query's weights."""
@@ -92,6 +94,15 @@ class Sparse:
 
     def frequencies(self, channel: str, texts: Sequence[str]) -> dict[str, int]:
         """In how many living passages each of these index terms stands."""
+        missing = [text for text in texts if (channel, text) not in self._counts]
+        if missing:
+            if len(self._counts) > _MOST_COUNTS:
+                self._counts.clear()
+                missing = list(texts)
+            self._counts.update({(channel, text): count for text, count in self._counted(channel, missing).items()})
+        return {text: self._counts[channel, text] for text in texts}
+
+    def _counted(self, channel: str, texts: Sequence[str]) -> dict[str, int]:
         found = dict.fromkeys(texts, 0)
         for number, first, end in self._members.segments():
             alive = self._members.alive[first:end]
