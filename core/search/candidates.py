@@ -108,7 +108,8 @@ def _weights(
     """The weights for this query: words count as far as they can be trusted beside the meaning."""
     if not fusing.adaptive or BM25 not in scores or DENSE not in scores or len(scores[BM25]) == 0:
         return prepared.weights
-    trust = fuse.trust(float(scores[BM25].max()), snapshot.most(BM25, prepared.terms), len(prepared.terms))
+    best, most = float(scores[BM25].max()), snapshot.most(BM25, prepared.terms)
+    trust = fuse.trust(best, most, len(prepared.terms), many_languages=snapshot.means is not None)
     return {**prepared.weights, BM25: trust * fuse.weight_of(BM25, prepared.weights)}
 
 

@@ -23,7 +23,8 @@ Scores = npt.NDArray[np.float64]
 # of dense, lexical and multi as M3-Embedding has them (section 3.1); the words count as much as the meaning
 DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0}
 _SAME = 1e-9  # a spread below this is rounding: all candidates count as equal
-_ENOUGH = 0.8  # chosen on twelve collections at once: see tests/benchmarks/bench_fusion.py
+# how much of a query is enough, and how steeply trust falls below it; chosen on twelve collections at once
+_ENOUGH, _ENOUGH_OF_MANY = (0.8, 1), (1.2, 3)
 _RANK_OFFSET = 60.0  # k of the reciprocal ranks, as its authors have it
 
 # channels in which 0 says that nothing matched; the others' floor is the weakest candidate
@@ -107,17 +108,19 @@ def weight_of(channel: str, weights: Mapping[str, float]) -> float:
     return weights.get(channel, DEFAULT_WEIGHTS.get(channel, 1.0))
 
 
-def trust(best: float, most: float, words: int) -> float:
-    """How far words are to be trusted for a query, from 0 to 1, squared so that little is next to nothing.
+def trust(best: float, most: float, words: int, *, many_languages: bool = False) -> float:
+    """How far words are to be trusted for a query, from 0 to 1.
 
     `best` is the highest score among the candidates, `most` that of a passage which holds nothing but the query's
     `words`. A long query is never met as fully as a short one: the share counts times the root of its length. Where
     even the best passage holds next to nothing of what was asked (asked in another language, or in other words),
-    the words say little, and their order is mostly chance.
+    the words say little, and their order is mostly chance. With `many_languages` in the library the meaning reaches
+    passages that the words cannot, and the words must be met more fully to count as much.
     """
     if most <= 0.0:
         return 0.0
-    return min(1.0, best / most * math.sqrt(words) / _ENOUGH) ** 2
+    enough, power = _ENOUGH_OF_MANY if many_languages else _ENOUGH
+    return float(min(1.0, best / most * math.sqrt(words) / enough) ** power)
 
 
 def scales(scores: Mapping[str, Scores], weights: Mapping[str, float]) -> dict[str, Scale]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.types import BM25, DENSE, LEXICAL, MULTI
-from core.search.fuse import RAW, Scale, fused, reciprocals, scale, scales, total
+from core.search.fuse import RAW, Scale, fused, reciprocals, scale, scales, total, trust
 
 numbers = st.floats(-1e3, 1e3, allow_nan=False, width=32)
 pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=30)
@@ -88,3 +88,13 @@ def test_reciprocal_ranks() -> None:
     assert rules[BM25].contributions(np.array([9.0, 5.0]), np.array([1.0, 0.0])).tolist() == [2.0 / 61.0, 0.0]
     assert rules[LEXICAL].contribution(3.0, 4) == 0.3 / 64.0
     assert rules[LEXICAL].contribution(3.0) == 0.0
+
+
+def test_words_are_trusted_as_far_as_they_are_met() -> None:
+    assert trust(10.0, 10.0, 1) == trust(10.0, 10.0, 5) == 1.0
+    assert trust(0.0, 10.0, 3) == trust(1.0, 0.0, 3) == 0.0
+    assert trust(2.0, 10.0, 4) == pytest.approx(0.5)
+    rising = [trust(best, 10.0, 4) for best in (1.0, 2.0, 3.0, 4.0, 8.0)]
+    assert rising == sorted(rising)
+    assert trust(2.0, 10.0, 4, many_languages=True) < trust(2.0, 10.0, 4)
+    assert trust(10.0, 10.0, 4, many_languages=True) == 1.0
