@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.encode.encoder import Encoder
+from core.encode.heads import read_heads
 from core.models.bundles import CONFIG, ENCODER, Bundle, active, find
 
 
@@ -35,6 +36,14 @@ def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:
             f"The model {bundle.id} is damaged: {CONFIG} does not fit ({error}).",
             f"Install it again: whymatch models add {bundle.id}",
         ) from error
+
+
+def suggests_tokens(bundle_id: str) -> bool:
+    """Whether an encoder has a trained multi-vector head: then its token vectors are worth their room."""
+    try:
+        return read_heads(find(bundle_id)).multi is not None
+    except (ModelMissing, ModelDamaged):
+        return False
 
 
 def _active() -> Bundle:

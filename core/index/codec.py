@@ -2,8 +2,9 @@
 
 As in ColBERTv2 (Santhanam et al. 2022, section 3.3) a token is stored as the number of its nearest centroid and a
 compressed residual; the residual is product-quantised by FAISS (Jegou et al. 2011) instead of rounded dimension by
-dimension. Before that, vectors are projected onto the directions that carry most of their energy and rotated so that
-these are spread evenly over the parts of the quantiser (OPQ; Ge et al. 2013).
+dimension. Before that, vectors are projected onto the directions that carry most of their energy, and rotated at random
+so that each part of the quantiser carries as much. The last byte of a code brings the decoded vector back to unit
+length: it costs nothing and ranks nearer to the exact scores (top ten of MiniLM's token states: 0.92 equal, not 0.90).
 
 A small library cannot train a quantiser: its tokens are kept plainly, as 16-bit floats (`Plain`). When there are
 enough, a codec is trained on a sample; when the library has grown eightfold since, it is trained anew.
@@ -31,7 +32,8 @@ Numbers = npt.NDArray[np.uint16]
 
 LEAST_TOKENS = 50_000  # fewer cannot train 256 centroids for each part of the quantiser well
 GROWTH = 8  # trained anew when the library holds this many times the tokens it held at the last training
-_DIMENSION = 128  # what is left out of 384 dimensions changes no more than the quantiser itself does
+_DIMENSION = 192  # of MiniLM's 384: 0.87 of the energy; with as many bytes 256 and 384 rank worse, 128 loses more
+_SCALES = (0.5, 2.5)  # range of the last byte
 _PART = 4  # dimensions in a byte of the code
 _MOST_CENTROIDS = 4_096
 _SAMPLE = 40  # tokens a centroid is trained on
@@ -63,6 +65,10 @@ class TokenCodec(Protocol):
         """What is added to the centroids [T, d]."""
         ...
 
+    def scales(self, codes: Bytes) -> Floats | None:
+        """What centroids with residuals are multiplied by [T]; None: by 1."""
+        ...
+
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
         """Token vectors [T, M], as far as they were kept."""
         ...
@@ -87,6 +93,9 @@ class Plain:
 
     def residuals(self, codes: Bytes) -> Floats:
         return np.ascontiguousarray(codes).view("<f2").astype(np.float32)
+
+    def scales(self, codes: Bytes) -> Floats | None:
+        return None
 
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
         return self.residuals(codes)
@@ -124,7 +133,7 @@ class Residual:
 
     @property
     def width(self) -> int:
-        return len(self.parts)
+        return len(self.parts) + 1
 
     def project(self, tokens: Floats) -> Floats:
         return np.asarray(tokens, np.float32) @ self.projection
@@ -135,17 +144,24 @@ class Residual:
             part = slice(start, start + _AT_ONCE)
             projected = self.project(tokens[part])
             numbers[part] = self._nearest.assign(projected, 1)[:, 0]
-            codes[part] = self._quantiser.compute_codes(projected - self.centroids[numbers[part]])
+            codes[part, :-1] = self._quantiser.compute_codes(projected - self.centroids[numbers[part]])
+            lengths = np.linalg.norm(self.centroids[numbers[part]] + self.residuals(codes[part]), axis=1)
+            steps = (1 / np.maximum(lengths, 1e-6) - _SCALES[0]) / (_SCALES[1] - _SCALES[0]) * 255
+            codes[part, -1] = np.rint(steps).clip(0, 255)
         return numbers, codes
 
     def residuals(self, codes: Bytes) -> Floats:
         if len(codes) == 0:
             return np.empty((0, self.centroids.shape[1]), np.float32)
         # the Python layer of FAISS takes and returns arrays, which its type stubs do not know
-        return self._quantiser.decode(np.ascontiguousarray(codes))  # type: ignore[call-arg,func-returns-value,return-value]
+        return self._quantiser.decode(np.ascontiguousarray(codes[:, :-1]))  # type: ignore[call-arg,func-returns-value,return-value]
 
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
-        return np.asarray((self.residuals(codes) + self.centroids[numbers]) @ self.projection.T, np.float32)
+        vectors = (self.residuals(codes) + self.centroids[numbers]) * self.scales(codes)[:, None]
+        return np.asarray(vectors @ self.projection.T, np.float32)
+
+    def scales(self, codes: Bytes) -> Floats:
+        return np.float32(_SCALES[0]) + codes[:, -1] * np.float32((_SCALES[1] - _SCALES[0]) / 255)
 
     def save(self, path: Path) -> None:
         """Raises DiskFull, NoPermission."""
@@ -188,6 +204,7 @@ def train(sample: Floats, tokens: int) -> Residual:
     Raises:
         ValueError: there are fewer than 256 vectors.
     """
+    faiss.omp_set_num_threads(1)  # on a busy machine waiting for a second thread costs more than it gives
     dimension = _dimension(sample.shape[1])
     projection = _projection(sample, dimension)
     projected = np.ascontiguousarray(sample @ projection)

@@ -143,6 +143,9 @@ def _exact(codec: TokenCodec, file: TokenFile, query_TD: Floats, near_TC: Floats
     similar_TK = query_TD @ codec.residuals(coded.codes).T
     if near_TC.shape[1] > 1:
         similar_TK += np.take(near_TC, coded.numbers, axis=1)
+    scales = codec.scales(coded.codes)
+    if scales is not None:
+        similar_TK *= scales
     return _told(similar_TK, coded.counts)
 
 

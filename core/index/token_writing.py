@@ -187,9 +187,7 @@ def _sample(files: Sequence[TokenFile], codec: TokenCodec, size: int, control: C
     return np.concatenate(found)
 
 
-def _interleaved(
-    old: TokenFile | None, given: Sequence[Coded], ordinals: np.ndarray, passages: int
-) -> Iterator[Part]:
+def _interleaved(old: TokenFile | None, given: Sequence[Coded], ordinals: np.ndarray, passages: int) -> Iterator[Part]:
     """The tokens of all passages in order: those of `ordinals` are `given`, the others are `old`."""
     at = 0
     fresh = (part for coded in given for part in _each(coded))

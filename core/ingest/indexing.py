@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from sqlite_utils import Database
 
-from core.base.events import Changed, Control, Listener
-from core.base.types import Generation, Passage
-from core.encode.encoder import Encoder, input_hash, input_text
+from core.base.events import Changed, Control, Listener, Progress
+from core.base.types import DENSE, LEXICAL, MULTI, Generation, Passage
+from core.encode.encoder import Encoded, Encoder, input_hash, input_text
+from core.encode.load import suggests_tokens
 from core.index import generation
 from core.index.writer import IndexPassage, IndexWriter
-from core.store import documents, passages
+from core.store import documents, passages, representations
 from core.store.database import transaction
 
+_MOST_TOKEN_BYTES = 64 << 20  # held before they are brought into the index
+_COMPLETE_AT_ONCE = 2_000  # passages given token vectors between two commits
 ENCODE_AT_ONCE = 64  # passages between two looks at cancel, pause and progress
 _FIRST_COMMIT_SECONDS = 1.0
 _LONGEST_COMMIT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """What is kept of a passage until it is brought into the index; `tokens` [T, M] in 16 bits."""
+
+    passage: IndexPassage
+    vector: np.ndarray
+    lexical: Mapping[str, float] | None
+    tokens: np.ndarray | None
 
 
 class Indexer:
@@ -39,7 +53,11 @@ class Indexer:
         self._known = self.writer.indexed()  # in the index or queued for it
         self._waiting: deque[int] = deque()
         self.catch_up()
-        self._ready: list[tuple[IndexPassage, np.ndarray]] = []
+        self._ready: list[_Encoded] = []
+        wanted = representations.keeps_tokens(db)
+        self._tokens = suggests_tokens(encoder.id) if wanted is None else wanted
+        if wanted is False:
+            self.writer.drop_tokens()
         self._urgent = False
         self._interval = _FIRST_COMMIT_SECONDS
         self._last_commit = time.monotonic()
@@ -94,8 +112,14 @@ class Indexer:
         """
         batch = self._next_batch()
         if batch:
-            vectors = self._vectors(batch)
-            self._ready += [(_index_passage(p), v) for p, v in zip(batch, vectors, strict=True)]
+            keys = [input_hash(encoder_input(p)) for p in batch]
+            vectors, fresh = self._vectors(batch)
+            lexical = representations.lexical(self._db, self.encoder.id, keys)
+            tokens = self._token_vectors(batch, fresh) if self._tokens else {}
+            self._ready += [
+                _Encoded(_index_passage(p), v, lexical.get(k), tokens.get(k))
+                for p, k, v in zip(batch, keys, vectors, strict=True)
+            ]
         if self._due():
             self.flush()
 
@@ -114,37 +138,62 @@ class Indexer:
         found = passages.passages(self._db, ids)  # some may have been deleted meanwhile
         return [found[i] for i in ids if i in found]
 
-    def _vectors(self, batch: list[Passage]) -> np.ndarray:
-        """float32 [N, D] for the passages: kept ones where the same text was encoded before."""
+    def _vectors(self, batch: list[Passage]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """float32 [N, D] for the passages, kept ones where the same text was encoded before; and the token vectors
+        of those encoded now, by hash."""
         texts = {input_hash(t): t for t in map(encoder_input, batch)}
         keys = [input_hash(encoder_input(p)) for p in batch]
         known = passages.vectors(self._db, self.encoder.id, keys)
         missing = [k for k in texts if k not in known]
+        tokens: dict[str, np.ndarray] = {}
         if missing:
-            fresh = self.encoder.encode([texts[k] for k in missing], kind="passage", control=self._control)
-            known |= {k: np.ascontiguousarray(v, "<f4").tobytes() for k, v in zip(missing, fresh, strict=True)}
+            made = self._encode([texts[k] for k in missing])
+            assert made.dense is not None
+            known |= {k: np.ascontiguousarray(v, "<f4").tobytes() for k, v in zip(missing, made.dense, strict=True)}
+            tokens = dict(zip(missing, (t.astype("<f2") for t in made.multi or ()), strict=self._tokens))
             with transaction(self._db):
                 passages.put_vectors(self._db, self.encoder.id, ((k, known[k]) for k in missing))
+                learned = zip(missing, made.lexical or (), strict=made.lexical is not None)
+                representations.put_lexical(self._db, self.encoder.id, learned)
             self.encoded += len(missing)
-        return np.stack([np.frombuffer(known[k], "<f4") for k in keys])
+        return np.stack([np.frombuffer(known[k], "<f4") for k in keys]), tokens
+
+    def _encode(self, texts: list[str]) -> Encoded:
+        heads = {DENSE} | ({LEXICAL} & self.encoder.heads) | ({MULTI} if self._tokens else set())
+        return self.encoder.encode_heads(texts, heads, kind="passage", control=self._control)
+
+    def _token_vectors(self, batch: list[Passage], known: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Token vectors [T, M] of the passages by hash, in 16 bits; `known` ones are not made again."""
+        texts = {input_hash(t): t for t in map(encoder_input, batch)}
+        missing = [k for k in texts if k not in known]
+        if not missing:
+            return known
+        made = self.encoder.encode_heads([texts[k] for k in missing], {MULTI}, kind="passage", control=self._control)
+        return known | {k: t.astype("<f2") for k, t in zip(missing, made.multi or (), strict=True)}
 
     def _due(self) -> bool:
         if not self._ready:
             return False
         if self._urgent and not self._waiting:
             return True
+        if self._tokens and sum(e.tokens.nbytes for e in self._ready if e.tokens is not None) >= _MOST_TOKEN_BYTES:
+            return True
         return time.monotonic() - self._last_commit >= self._interval
 
     def flush(self) -> Generation:
         """Bring the encoded passages into the index and commit a generation."""
-        living = passages.hashes(self._db, [row.id for row, _ in self._ready])
-        ready = [(row, vector) for row, vector in self._ready if row.id in living]  # the others were removed meanwhile
+        living = passages.hashes(self._db, [e.passage.id for e in self._ready])
+        ready = [e for e in self._ready if e.passage.id in living]  # the others were removed meanwhile
         self._ready.clear()
         if ready:
-            rows, vectors = zip(*ready, strict=True)
-            self.writer.add(rows, np.stack(vectors))
+            self.writer.add(
+                [e.passage for e in ready],
+                np.stack([e.vector for e in ready]),
+                [e.lexical or {} for e in ready],
+                [e.tokens for e in ready] if self._tokens else None,
+            )
             self.writer.neutralise(self._control, settled=False)
-            self.indexed += len(rows)
+            self.indexed += len(ready)
         self._urgent = False
         return self.commit()
 
@@ -173,6 +222,7 @@ class Indexer:
         """
         if self._ready:
             self.flush()
+        self.complete_tokens()
         self.writer.merge(self._control)
         self.writer.neutralise(self._control)
         generation = self.commit()
@@ -181,6 +231,24 @@ class Indexer:
             with transaction(self._db):
                 passages.drop_unused_vectors(self._db)
         return generation
+
+    def complete_tokens(self) -> None:
+        """Encode the tokens of indexed passages that lack them, if the library keeps such. Raises Cancelled."""
+        total = self.writer.lacking_tokens() if self._tokens else 0
+        done = 0
+        while done < total:
+            some = self.writer.complete_tokens(self._tokens_of, _COMPLETE_AT_ONCE, self._control)
+            if not some:  # what is left was removed meanwhile
+                return
+            done += some
+            self.commit()
+            self._listener(Progress("encoding", done, total, "token vectors"))
+
+    def _tokens_of(self, ids: Sequence[int]) -> list[np.ndarray | None]:
+        self._control.check()
+        found = passages.passages(self._db, ids)
+        made = self._token_vectors(list(found.values()), {})
+        return [made[input_hash(encoder_input(found[i]))] if i in found else None for i in ids]
 
 
 def index_stored(library: Path, db: Database) -> None:
@@ -198,7 +266,9 @@ def index_stored(library: Path, db: Database) -> None:
     found = passages.passages(db, [i for i, h in missing.items() if h in vectors])
     if found:
         table = np.stack([np.frombuffer(vectors[missing[i]], "<f4") for i in found])
-        writer.add([_index_passage(p) for p in found.values()], table)
+        learned = representations.lexical(db, current.encoder, (missing[i] for i in found))
+        lexical = [learned.get(missing[i], {}) for i in found]
+        writer.add([_index_passage(p) for p in found.values()], table, lexical)
     writer.commit()
 
 

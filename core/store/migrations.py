@@ -150,6 +150,14 @@ CREATE INDEX document_names ON document (
 """
 
 
+_REPRESENTATIONS = """
+-- what else an encoder made of an encoded input (kind: lexical), packed as core.store.representations tells
+CREATE TABLE representation (
+    encoder TEXT NOT NULL, hash TEXT NOT NULL, kind TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (encoder, hash, kind))
+"""
+
+
 def _run(script: str) -> Callable[[Database], None]:
     def step(db: Database) -> None:
         for statement in script.split(";\n"):
@@ -165,6 +173,7 @@ STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
     ("0003-places", _run(_PLACES)),
     ("0004-vectors", _run(_VECTORS)),
     ("0005-names", _run(_NAMES)),
+    ("0006-representations", _run(_REPRESENTATIONS)),
 )
 
 

@@ -166,13 +166,15 @@ def vectors(db: Database, encoder: str, wanted: Iterable[str]) -> dict[str, byte
 
 
 def drop_unused_vectors(db: Database) -> int:
-    """Delete vectors that no passage needs any more. Returns how many."""
+    """Delete vectors (and what else was made of a text) that no passage needs any more. Returns how many vectors."""
+    db.execute("DELETE FROM representation WHERE hash NOT IN (SELECT hash FROM passage)")
     return int(db.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage)").rowcount)
 
 
 def drop_vectors_of_others(db: Database, kept: Collection[str]) -> int:
     """Delete the vectors of all encoders but `kept`. Returns how many."""
     gone = [name for name in encoders(db) if name not in kept]
+    db.conn.executemany("DELETE FROM representation WHERE encoder = ?", [(name,) for name in gone])
     return sum(int(db.execute("DELETE FROM vector WHERE encoder = ?", (name,)).rowcount) for name in gone)
 
 
@@ -188,9 +190,10 @@ def drop_vectors(db: Database, gone: Iterable[str]) -> int:
     left = 0
     for encoder in encoders(db):
         for content in unused:
-            db.execute("DELETE FROM vector WHERE encoder = ? AND hash = ?", (encoder, content))
-            row = db.execute("SELECT 1 FROM vector WHERE encoder = ? AND hash = ?", (encoder, content)).fetchone()
-            left += row is not None
+            for table in ("vector", "representation"):
+                key = f"FROM {table} WHERE encoder = ? AND hash = ?"
+                db.execute(f"DELETE {key}", (encoder, content))
+                left += db.execute(f"SELECT 1 {key}", (encoder, content)).fetchone() is not None
     return left
 
 
