@@ -113,13 +113,15 @@ def delete_segments(db: Database, segments: Iterable[int]) -> None:
 def passages_in_order(db: Database) -> Ids:
     """Ids of all passages that may be found, in the order of (document path, external id, ordinal).
 
-    Read from indexes alone: the passages' text is not touched.
+    Read from indexes alone: the passages' text is not touched. They come as one text, in less than half the time
+    that as many rows take.
     """
-    sql = (
-        "SELECT p.id FROM document d CROSS JOIN passage p ON p.document_id = d.id "
+    in_order = (
+        "SELECT p.id AS id FROM document d CROSS JOIN passage p ON p.document_id = d.id "
         "WHERE p.id NOT IN (SELECT passage_id FROM tombstone) ORDER BY d.path, d.external_id, p.ordinal"
     )
-    return np.fromiter((row[0] for row in db.execute(sql)), np.int64)
+    listed: str | None = db.execute(f"SELECT group_concat(id) FROM ({in_order})").fetchone()[0]
+    return np.fromstring(listed or "", np.int64, sep=",")
 
 
 def tombstones(db: Database) -> Ids:
