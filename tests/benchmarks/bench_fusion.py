@@ -2,7 +2,7 @@
 
     python tests/benchmarks/bench_fusion.py DATASETS --only scifact,cacm,... [--vectors FOLDER] [--queries 300]
 
-Vectors are kept as in bench_table.py. The last column holds, for each set, the nDCG@10 of the rule that is best on the
+Vectors are kept as in bench_table.py. The last lines hold, for each set, the nDCG@10 of the rule that is best on the
 mean of all other sets (leave one out): a rule that is tuned to one set does badly there.
 """
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=300)
     options = parser.parse_args()
     columns = [BM25, DENSE, *RULES]
-    print("|".join(["data set".ljust(18), *(c.rjust(12) for c in columns), "left out".rjust(12)]))
+    print("|".join(["data set".ljust(18), *(c.rjust(12) for c in columns)]))
     table: dict[str, list[float]] = {}
     for folder in chosen(options.datasets, options.only):
         table[folder.name] = measured(folder, options)
