@@ -29,6 +29,20 @@ LONGEST = 120_000  # characters that the box takes; the engine refuses what is t
 NARROW = 760  # below this width the reason takes the place of the results
 
 
+def syntax_hint() -> str:
+    """What may be written in the box beside words."""
+    rows = [
+        ('"annual report"', tr("these words side by side")),
+        ('-draft &nbsp; -"old plan"', tr("without this word or phrase")),
+        ("type:pdf &nbsp; in:Reports &nbsp; name:*.txt", tr("kind of file, folder, name")),
+        ("title:budget &nbsp; author:Ada &nbsp; tag:work", tr("title, author, tag")),
+        ("lang:de &nbsp; after:2023 &nbsp; before:2024-03", tr("language, dates")),
+        ("-type:pdf", tr("everything else")),
+    ]
+    cells = "".join(f"<tr><td><b>{code}</b>&nbsp;&nbsp;</td><td>{said}</td></tr>" for code, said in rows)
+    return f"<table cellspacing=2>{cells}</table>"
+
+
 class SearchPage(Page):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
@@ -91,6 +105,7 @@ class SearchPage(Page):
     def _build_left(self) -> None:
         self.box = SearchBox(tr("Search your documents"), parent=self._left, kind="hero", rest_ms=150)
         self.box.setMaxLength(LONGEST)
+        self.box.setToolTip(syntax_hint())
         self.box.settled.connect(lambda _: self._search())
         self.box.returnPressed.connect(self._entered)
         self.box.installEventFilter(self)

@@ -39,6 +39,9 @@ def ingest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders to add; none looks again.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read files again that could not be read whole.")] = False,
     ocr: Annotated[bool, typer.Option("--ocr/--no-ocr", help="Read text in pictures.")] = True,
+    multi: Annotated[
+        bool | None, typer.Option("--multi/--no-multi", help="Keep a vector of each token, from now on.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Add files and folders to a library, and read what is new or changed."""
@@ -49,7 +52,9 @@ def ingest(
     if not paths:
         require(library)
     with progress() as line:
-        report = run(library, paths or [], retry=retry, limits=Limits(ocr=ocr), control=line.control, listener=line)
+        report = run(
+            library, paths or [], retry=retry, limits=Limits(ocr=ocr), control=line.control, listener=line, multi=multi
+        )
     if json:
         print_json(report)
         return
@@ -147,7 +152,11 @@ def search(
     level: Annotated[Level, typer.Option(help="What a hit is.")] = Level.PASSAGE,
     json: Json = False,
 ) -> None:
-    """Search a library."""
+    """Search a library.
+
+    In the query "a phrase" must stand as it is, -word and -"a phrase" must not, and type:pdf, in:folder, lang:de,
+    tag:, title:, name:, author:, before:2024, after:2024-03 say where to look (-type:pdf: where not).
+    """
     from core.cli.present import hit_row, show_hits
     from core.worker.finding import Finder
 
@@ -165,6 +174,7 @@ def search(
         {
             "hits": [hit_row(hit) for hit in result.hits], "generation": result.generation,
             "milliseconds": result.milliseconds, "filtered_out": result.filtered_out, "notice": result.notice,
+            "understood": result.understood,
         }
     )  # fmt: skip
 

@@ -10,8 +10,11 @@ from pathlib import Path
 from core.base.errors import BadQuery
 from core.base.types import Filters
 
-KEYS = ("folder", "type", "language", "tag", "date", "after", "before")
-_FIELDS = {"folder": "folders", "type": "types", "language": "languages", "tag": "tags"}
+KEYS = ("folder", "type", "language", "tag", "title", "author", "name", "date", "after", "before")
+_FIELDS = {
+    "folder": "folders", "type": "types", "language": "languages", "tag": "tags", "title": "titles",
+    "author": "authors", "name": "names",
+}  # fmt: skip
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
 

@@ -34,6 +34,8 @@ def hit_row(hit: Hit) -> dict[str, Any]:
 
 
 def show_hits(result: SearchResult) -> None:
+    if result.understood:
+        out.print("Asked for: " + " ".join(result.understood), style="dim", markup=False)
     if result.notice:
         out.print(result.notice, style="yellow", markup=False)
     for hit in result.hits:

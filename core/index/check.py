@@ -34,6 +34,7 @@ def check(library: Path, db: Database) -> list[Finding]:
         _finding("dense files", _dense(library, current), "Checksums agree."),
         _finding("token files", _tokens(library, current), "Checksums agree."),
         _finding("segments", _segments(db, current), "Rows and manifest agree."),
+        _finding("words", _words(current), "Texts and queries are taken apart alike.", "warning"),
         _finding("indexed passages", _passages(db, current), "No passage is in the index twice."),
         _finding("waiting passages", _waiting(db, current), "Every passage is in the index.", "warning"),
         _finding("vectors", _vectors(db, current), "Every passage has its vector.", "warning"),
@@ -47,6 +48,11 @@ def _finding(name: str, faults: Iterable[str], fine: str, severity: str = "error
         return Finding(name, "ok", fine)
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return Finding(name, severity, "; ".join(found[:_NAMED]) + more)
+
+
+def _words(current: Generation) -> Iterable[str]:
+    if generation.outdated_words(current):
+        yield "the index was made by an older version, which took words apart in another way"
 
 
 def _dense(library: Path, current: Generation) -> Iterable[str]:

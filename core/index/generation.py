@@ -12,6 +12,7 @@ from core.base.errors import IndexDamaged, NotFound
 from core.base.files import read_json, write_json
 from core.base.types import Generation
 from core.base.wire import from_plain, to_plain
+from core.text.analyze import ANALYSIS
 
 FOLDER = "generations"
 MANIFEST = "manifest.json"
@@ -90,6 +91,11 @@ def numbers(library: Path) -> list[int]:
     if not root.is_dir():
         return []
     return sorted(int(p.name) for p in root.iterdir() if p.name.isdecimal() and (p / MANIFEST).is_file())
+
+
+def outdated_words(made: Generation) -> bool:
+    """Whether the texts of this index were taken apart into words in another way than queries are now."""
+    return bool(made.segments) and made.analysis != ANALYSIS
 
 
 def write(library: Path, generation: Generation) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -148,7 +148,7 @@ def _in_folder(folder: str) -> _Clause:
         inner = "/" + plain_text(folder).strip("/\\").replace("\\", "/") + "/"
         within = ("instr(replace(plain_text(d.path), char(92), '/'), ?) > 0", [inner])
         return _any([within, _prefixed(folder)])
-    return _prefixed(os.path.expanduser(folder))
+    return _prefixed(str(Path(folder).expanduser()) if folder.startswith("~") else folder)
 
 
 def _prefixed(folder: str) -> _Clause:

@@ -235,7 +235,9 @@ class Searcher:
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
         """Words and vector of the query, and what the person should know of them."""
         text = query.text[:MOST_CHARACTERS]
-        terms = words.without_function_words(text, query_terms(text, self._languages, limit=MOST_WORDS))
+        terms = words.without_function_words(
+            text, query_terms(text, self._languages, limit=MOST_WORDS), self._languages
+        )
         notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
         prepared = Prepared(tuple(terms), None, {**self._fusing(snapshot).weights, **query.weights})
         heads = [c for c in self._wanted(snapshot, query) if c in self._encoder.heads]

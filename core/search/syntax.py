@@ -8,7 +8,7 @@ such field (`before:noon`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from core.base.types import Filters, Query
@@ -55,7 +55,7 @@ class ParsedQuery:
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     excluded_phrases: tuple[str, ...] = ()
-    filters: Filters = Filters()
+    filters: Filters = field(default_factory=Filters)
     barred: tuple[Filters, ...] = ()
     understood: tuple[str, ...] = ()
 
@@ -92,12 +92,12 @@ def parse(text: str) -> ParsedQuery:
 def _piece() -> re.Pattern[str]:
     """What may be syntax: [-] [field:] then a quoted text, or else a run without spaces."""
     quoted = "|".join(rf"{o}(?P<q{n}>[^{c}]*)[{c}]" for n, (o, c) in enumerate(_QUOTES.items()))
-    field = rf"(?P<field>{'|'.join(_FIELDS)}):(?!//)"
+    named = rf"(?P<field>{'|'.join(_FIELDS)}):(?!//)"
     # ASCII quotes must not stand behind a letter or digit, as the inches of `5" pipe`
     start = rf"(?<![^\s(（{_UNSPACED}，、。,;])"
-    signed = rf"{start}(?P<not>[-－−])?(?:{field})?(?:{quoted})"  # noqa: RUF001
-    bare = rf"{start}(?:(?P<bar>[-－−])?(?P<named>{'|'.join(_FIELDS)}):(?!//)(?P<value>[^\s:\"][^\s\"]*)"  # noqa: RUF001
-    minus = r"|[-－−](?P<word>\w[^\s\"]*))"  # noqa: RUF001
+    signed = rf"{start}(?P<not>[-－−])?(?:{named})?(?:{quoted})"
+    bare = rf"{start}(?:(?P<bar>[-－−])?(?P<named>{'|'.join(_FIELDS)}):(?!//)(?P<value>[^\s:\"][^\s\"]*)"
+    minus = r"|[-－−](?P<word>\w[^\s\"]*))"
     return re.compile(f"{signed}|{bare}{minus}", re.IGNORECASE)
 
 

@@ -21,10 +21,10 @@ _LEFT_OUT = re.compile(
 )
 # Latin letters with strokes have no accent to take off; Hebrew final forms; alef with hamza, yeh, kaf and heh as
 # Arabic, Persian and Urdu write them; the nasal sign of Devanagari
-_SAME = {
+_SAME: dict[int, int | str] = {
     **str.maketrans("øłđħıŧ" "ךםןףץ" "أإآٱ" "ىيېے" "کڪ" "ةۃۂہھەۀ" "ؤئ" "ँ",
                     "oldhit" "כמנפצ" "اااا" "یییی" "كك" "ههههههه" "وی" "ं"),
-    **str.maketrans({"æ": "ae", "œ": "oe"}),
+    ord("æ"): "ae", ord("œ"): "oe",
 }  # fmt: skip
 
 

@@ -31,6 +31,8 @@ _INNER = re.compile(f"{SEAM}|{_BOUND.pattern}")
 _CAPITALS = re.compile(r"(?<=[a-z][a-z])(?=[A-Z][A-Za-z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z]{2})")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]{3,}")
 _HANGUL = re.compile("[\uac00-\ud7a3]{2,}")
+_COUNTED = re.compile("\\d(?=[\u3400-\u9fff\uac00-\ud7a3])")  # 1945年, 5대: a number and what it counts
+_COUNT = re.compile(r"\d{1,20}\Z")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?-\d\d?-\d{4}")
 _VERSION = re.compile(r"v\d+(?:\.\d+)+")
 
@@ -42,6 +44,8 @@ def seams(text: str) -> list[int]:
 
 def words(text: str) -> list[str]:
     """The `tokens` of `text` without their ranges: most are plain words, found in one go."""
+    if not text.isascii() and _COUNTED.search(text):
+        return [token for token, _, _ in tokens(text)]
     found: list[str] = []
     for word in _pattern(named=False).findall(text):
         if word.isascii() and (word.isalpha() or word.isdecimal()):
@@ -118,6 +122,10 @@ def _add_unspaced(found: list[Token], text: str, start: int, end: int) -> None:
         _add(found, text, *match.span())
     for match in _HANGUL.finditer(text, start, end):  # Korean stems of one syllable stand before particles
         _add(found, text, match.start(), match.start() + 1)
+    if start and _COUNTED.match(text, start - 1):
+        number = _COUNT.search(text, max(start - 20, 0), start)
+        assert number is not None
+        _add(found, text, number.start(), start + 1)
 
 
 def _add_compound(found: list[Token], text: str, start: int, end: int) -> None:

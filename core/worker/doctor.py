@@ -25,6 +25,7 @@ _OF_THE_INDEX = frozenset(
         "index manifest",
         "dense files",
         "segments",
+        "words",
         "indexed passages",
         "waiting passages",
         "vectors",

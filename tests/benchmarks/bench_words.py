@@ -74,7 +74,7 @@ def _indexed(document: CorpusDocument) -> str:
 
 
 def _ranking(dataset: Dataset, index: Index, text: str, languages: Sequence[str]) -> list[str]:
-    scores = index.scores(without_function_words(text, query_terms(text, languages)))
+    scores = index.scores(without_function_words(text, query_terms(text, languages), languages))
     best = np.argsort(-scores, kind="stable")[:_DEPTH]
     return [dataset.corpus[n].id for n in best.tolist() if scores[n] > 0]
 

@@ -39,6 +39,7 @@ class Generation:
     means: str = ""  # the languages' mean vectors that were taken out of the dense vectors
     codec: str = ""  # centroids and quantiser of the token vectors
     fusion: dict[str, float] = field(default_factory=dict)
+    analysis: int = 1  # how texts were taken apart into words: `core.text.analyze.ANALYSIS` at that time
     format: int = 1
 
 

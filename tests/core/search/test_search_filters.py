@@ -70,3 +70,26 @@ def test_no_filters_allow_all(shelf: Shelf) -> None:
 def test_a_date_that_is_none(shelf: Shelf, date: str) -> None:
     with pytest.raises(BadQuery):
         allowed(shelf.db, Filters(after=date))
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(folders=("docs",)), [1, 2, 3, 4]),
+        (Filters(folders=("docs/A",)), [1, 2]),
+        (Filters(folders=("b",)), []),
+        (Filters(names=("ONE",)), [1]),
+        (Filters(names=("*.md", "four.*")), [3, 4]),
+        (Filters(names=("docs",)), []),
+        (Filters(titles=("NÓTE",)), [1, 2, 3, 4]),
+        (Filters(authors=("ada",)), []),
+        (Filters(also=(Filters(types=("pdf", "md")), Filters(folders=("/docs/a",)))), [1]),
+        (Filters(none=(Filters(types=("pdf",)), Filters(languages=("ja",)))), [2, 3]),
+        (Filters(none=(Filters(tags=("work",), languages=("de",)),)), [1, 2, 3, 4]),
+        (Filters(also=(Filters(), Filters(none=(Filters(tags=("work",)),)))), [2, 4]),
+    ],
+)
+def test_names_and_combinations(shelf: Shelf, filters: Filters, expected: list[int]) -> None:
+    found = allowed(shelf.db, filters)
+    assert found is not None
+    assert found.tolist() == expected

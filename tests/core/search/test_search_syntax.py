@@ -65,7 +65,8 @@ def test_excluded_fields() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", " ", '"', 'a 5" pipe and a 6" pipe', '""', '"!"', "-", "a - b", "--all", "ls -l", "at -5 degrees", "well-known",
+        "", " ", '"', 'a 5" pipe and a 6" pipe', '""', '"!"', "-", "a - b", "--all", "ls -l", "at -5 degrees",
+        "well-known",
         "http://x.org", "12:30", "std::vector", "file:///home/x", "C++ -> Rust", "type:", "type: pdf", "before:noon",
         "type:blood", "lang:klingon", "note: this", "don't", "O'Neill's", "a\n-b\n\"c d\"", "“", "«", "title:-",
         "x" * LONGEST + ' -a "b c"',
@@ -116,7 +117,7 @@ _PIECES = st.lists(
                 "本",
                 ":",
                 "//",
-            ]  # noqa: RUF001
+            ]
         ),
     ),
     max_size=12,

@@ -1,10 +1,15 @@
 """The doctor on copies, families, texts and the cache: what is wrong is named, and mended by the next scan at most."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from core.worker import doctor
+from core.base.events import Control, ignore
+from core.index import generation
+from core.index.snapshot import Snapshot
+from core.text.analyze import ANALYSIS, query_terms
+from core.worker import doctor, ingesting
 from tests.kept import Kept
 
 BODY = "The bees of this hive make honey in summer, and the queen keeps the brood of the colony. " * 8
@@ -61,3 +66,28 @@ def test_folders_of_unknown_files_leave_the_cache(kept):
     assert wrong(kept) == {"cache": False}
     assert wrong(kept, repair=True) == {"cache": True}
     assert not folder.exists()
+
+
+def made_by_an_older_version(kept):
+    """The index in use says so in its manifest; its words are gone, as if they had been other ones."""
+    current = generation.current(kept.folder)
+    generation.write(kept.folder, replace(current, analysis=ANALYSIS - 1))
+    kept.written(lambda db: db.execute("UPDATE posting SET term = term || '_' WHERE channel = 'bm25'"))
+    return current.number
+
+
+@pytest.mark.parametrize("by_doctor", [True, False])
+def test_words_of_an_older_version_are_made_anew_without_encoding(kept, by_doctor):
+    before = kept.seen()
+    number = made_by_an_older_version(kept)
+    assert wrong(kept) == {"words": False}
+    if by_doctor:
+        assert wrong(kept, repair=True) == {"words": True}
+    assert ingesting.ingest(kept.folder, [], encoder=kept.encoder, control=Control(), listener=ignore).encoded == 0
+    made = generation.current(kept.folder)
+    assert made.number > number
+    assert made.analysis == ANALYSIS
+    assert wrong(kept) == {}
+    assert kept.seen() == before
+    with Snapshot.open(kept.folder) as snapshot:
+        assert len(snapshot.sparse("bm25", query_terms("honey", ["en"]), 5)[0]) == 2
