@@ -33,7 +33,8 @@ _PART = 1 << 20  # bytes written at a time
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Rows of one file with their inner products as FAISS computes them; `complete` when these are all there are."""
+    """Rows of one file, best first, with their inner products as FAISS computes them; `complete` when these are all
+    there are."""
 
     ordinals: Ordinals
     scores: Floats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.index.members import Members
 
 Scores = npt.NDArray[np.float64]
 
+_NO_SCORES = np.empty(0, np.float32)
 _SPARE = 16  # rows more than asked for: seldom are there more as near as the last one
 _TIE = 1e-5  # FAISS sums in 32 bits: what is this close to the last candidate is scored again exactly
 
@@ -33,19 +35,15 @@ class Nearest:
             return np.empty(0, np.int64)
         segments = self._members.segments()
         tops = [self._file(n).top(vector, k + _SPARE, mask[first:end]) for n, first, end in segments]
-        scores = np.concatenate([top.scores for top in tops]) if tops else np.empty(0)
-        if len(scores) == 0:
-            return np.empty(0, np.int64)
-        last = max(len(scores) - k, 0)
-        threshold = float(np.partition(scores, last)[last]) - _TIE
-        found = []
+        threshold = _kth([top.scores for top in tops], k) - _TIE
+        found = [np.empty(0, np.int64)]
         for (number, first, end), top in zip(segments, tops, strict=True):
-            near = top.scores > threshold
-            ordinals = top.ordinals[near]
-            if not top.complete and near.all():  # more may be as near as the last one
-                ordinals = self._file(number).at_least(vector, threshold, mask[first:end])
-            found.append(first + ordinals)
-        return np.concatenate(found) if len(found) > 1 else found[0]
+            near = int(np.count_nonzero(top.scores > threshold))
+            if near == len(top.scores) and not top.complete:  # more may be as near as the last one
+                found.append(first + self._file(number).at_least(vector, threshold, mask[first:end]))
+            else:
+                found.append(first + top.ordinals[:near])
+        return np.concatenate(found)
 
     def scores(self, vector: Floats, ordinals: Ordinals) -> Scores:
         """Inner products, row by row in 64 bits: the same number whatever else is scored with it."""
@@ -71,3 +69,9 @@ class Nearest:
             file = self._made.segments[number]
             self._files[number] = DenseFile(self._library / file.dense_path, file.passages, self._made.dimension)
         return self._files[number]
+
+
+def _kth(scores: Sequence[Floats], k: int) -> float:
+    """The k-th largest of the scores, each part best first; the smallest where there are fewer."""
+    every = scores[0] if len(scores) == 1 else np.sort(np.concatenate([_NO_SCORES, *scores]))[::-1]
+    return float(every[min(k, len(every)) - 1]) if len(every) else 0.0
