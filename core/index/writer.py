@@ -26,6 +26,8 @@ from core.index.restore import Encodes, InputText, stored_passages
 from core.index.token_file import Coded
 from core.index.token_writing import Tokens, TokenWriter
 from core.store import passages as store
+from core.store import representations
+from core.text.analyze import ANALYSIS
 
 
 class IndexWriter:
@@ -143,6 +145,7 @@ class IndexWriter:
             concepts=concepts if concepts is not None else (kept.concepts if kept else ""),
             counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
             metrics=dict(metrics if metrics is not None else (kept.metrics if kept else {})),
+            analysis=ANALYSIS if kept is None else kept.analysis,
             means=self._means,
             codec=self._tokens.codec_path,
             fusion=dict(fusion if fusion is not None else (kept.fusion if kept else {})),
@@ -279,10 +282,11 @@ def rebuild(
     library: Path, db: Database, encoder: Encodes, input_text: InputText | None = None, *,
     control: Control | None = None, listener: Listener = ignore,
 ) -> Generation:  # fmt: skip
-    """Make a new generation of all passages and make it current; nothing of the old index is read.
+    """Make a new generation of all passages and make it current.
 
-    Vectors come from the table `vector`. Passages whose vector is not there are encoded when `input_text`
-    tells what the encoder sees of them; else they stay out of the index until the next ingest encodes them.
+    Vectors and learned weights come from the database. Passages whose vector is not there are encoded when `input_text`
+    tells what the encoder sees of them; else they stay out of the index until the next ingest encodes them. Of the old
+    index only token vectors are taken over, where they can be read; the others are made again by the next ingest.
 
     Raises:
         Cancelled, DiskFull, NoPermission
@@ -291,7 +295,10 @@ def rebuild(
     writer = IndexWriter(library, db, encoder.id, encoder.dimension, fresh=True)
     total, done = store.count(db), 0
     for indexable, vectors in stored_passages(db, encoder, input_text, control):
-        writer.add(indexable, vectors)
+        hashes = store.hashes(db, [p.id for p in indexable])
+        learned = representations.lexical(db, encoder.id, hashes.values())
+        lexical = [learned.get(hashes[p.id], {}) for p in indexable]
+        writer.add(indexable, vectors, lexical, writer.kept_tokens([p.id for p in indexable]))
         done += len(indexable)
         listener(Progress("indexing", done, total))
     writer.merge(control)

@@ -29,7 +29,7 @@ from core.ingest.pipeline import Ingest
 from core.ingest.removal import Receipt, remove
 from core.ingest.scan import check_path
 from core.library import Library
-from core.store import database, documents, jobs, living, passages
+from core.store import database, documents, jobs, living, passages, representations
 from core.worker.calibrating import keep_calibrated
 from core.worker.finding import REBUILT, encoder_for
 
@@ -41,12 +41,14 @@ def ingest(
     library: Path, paths: Sequence[Path], *, retry: bool = False, control: Control, listener: Listener,
     encoder: Encoder | None = None, limits: Limits | None = None, battery: bool = False,
     passwords: Mapping[str, str] | None = None, remember: bool = False, again: Sequence[Path] = (),
+    multi: bool | None = None,
 ) -> IngestReport:  # fmt: skip
     """Add `paths` to the library (made if there is none), read what is new, index it, fit its concepts.
 
     With `battery` it waits while the machine runs on its battery. `passwords` are by path; files they are given for
     are read again. Those that open a file are kept in the system's keyring when `remember` is set. Files in `again`
     are read once more, whatever is known of them, before the others; for a folder, what changed in it comes first.
+    `multi` tells whether the library keeps token vectors from now on (None: as before).
 
     Raises:
         PathMissing, NoPermission, LibraryLocked, LibraryTooNew, DiskFull, ModelMissing, Cancelled
@@ -58,6 +60,9 @@ def ingest(
         db = database.open_writer(library)
         try:
             with database.known_errors(library):
+                if multi is not None:
+                    with database.transaction(db):
+                        representations.set_keeps_tokens(db, multi)
                 job = jobs.start(db, "ingest", {"paths": [path_text(p) for p in paths], "retry": retry})
                 with recorded(db, job) as outcome:
                     given = _passwords(db, passwords or {}, remember)
@@ -162,8 +167,14 @@ def _open(
     library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, limits: Limits | None,
     battery: bool, passwords: Passwords,
 ) -> Ingest:  # fmt: skip
-    """Ready to run; an index that cannot be read is made again first, from the stored vectors and texts."""
+    """Ready to run; an index that cannot be read, or whose words are those of an older version, is made again first.
+
+    Both come from the stored texts and vectors.
+    """
     try:
+        current = generation.current(library)
+        if current is not None and current.encoder == encoder.id and generation.outdated_words(current):
+            rebuild(library, db, encoder, control=control, listener=listener)
         return Ingest(library, db, encoder, control, listener, limits, battery, passwords)
     except IndexDamaged:
         listener(Notice(REBUILT))
