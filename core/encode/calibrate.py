@@ -10,6 +10,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
+from core.base.files import TEMPORARY_SUFFIX
 from core.encode.graph import Array
 
 
@@ -19,10 +20,15 @@ def peaks(file: Path, ids: Iterable[Sequence[int]]) -> dict[str, Array]:
 
     `ids` are texts with special tokens.
     """
-    model = onnx.load(file)
+    model = onnx.load(file, load_external_data=False)  # what lies in a second file stays there
     names = [node.output[0] for node in model.graph.node if node.op_type in ("LayerNormalization", "Gelu")]
     model.graph.output.extend(helper.make_tensor_value_info(n, TensorProto.FLOAT, ["rows", "width"]) for n in names)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    watched = file.with_name(f".{file.name}{TEMPORARY_SUFFIX}")
+    onnx.save(model, watched)
+    try:
+        session = onnxruntime.InferenceSession(str(watched), providers=["CPUExecutionProvider"])
+    finally:
+        watched.unlink()
     found: dict[str, Array] = {}
     for row in ids:
         for name, values in zip(names, session.run(names, {"input_ids": np.array([row], np.int64)}), strict=True):

@@ -17,6 +17,7 @@ from core.encode.encoder import FloatArray
 from core.models.bundles import Bundle, verify
 
 FP32, INT8 = "model.onnx", "model-int8.onnx"
+DATA = ".data"  # ends the name of the file with the weights of a graph that is too large for one file
 _BATCH_TOKENS = 2048  # work enough for each thread between two looks at a wish to cancel
 _TOGETHER = 256  # tokens of equally long texts that run at once: of short ones alone, most time goes to reading weights
 
@@ -34,7 +35,7 @@ class OnnxEncoder(BatchedEncoder):
 
     def __init__(self, bundle: Bundle, *, file: str = "", threads: int = 0) -> None:
         name = file or str(bundle.config["serving"])
-        verify(bundle, (name, "tokenizer.json"))
+        verify(bundle, (*(n for n in (name, name + DATA) if n in bundle.config["files"]), "tokenizer.json"))
         super().__init__(bundle)
         self._threads = threads or usable_cores()
         self._alone = name == INT8

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from core.base.errors import ModelDamaged
+from core.base.files import sha256_file
 from core.encode import choice
 from core.encode.choice import Comparison, compare, spearman
 from core.encode.export import export
 from core.encode.int8 import rounded
-from core.encode.onnx import FP32, INT8, OnnxEncoder
+from core.encode.onnx import DATA, FP32, INT8, OnnxEncoder
 from core.encode.sample import CALIBRATION, JUDGED, QUESTIONS
 from core.models.bundles import Bundle
 
@@ -49,6 +51,28 @@ def test_rounding_keeps_the_vectors(tiny_bundle: Bundle) -> None:
     assert (exact * small).sum(axis=1).min() > 0.99
     assert not np.array_equal(exact, small)
     assert tiny_bundle.path(INT8).stat().st_size < 0.6 * tiny_bundle.path(FP32).stat().st_size
+
+
+def test_a_large_graph_has_its_weights_in_a_second_file(
+    tiny_bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        shutil.copy(tiny_bundle.path(name), folder)
+    monkeypatch.setattr("core.encode.export._LARGEST_FILE", 100_000)
+    fields = export(folder)
+    assert (folder / f"{FP32}{DATA}").stat().st_size > 5 * (folder / FP32).stat().st_size
+    assert not list(folder.glob(".*"))
+    names = sorted(path.name for path in folder.iterdir())
+    config = {**tiny_bundle.config, **fields, "files": {name: sha256_file(folder / name) for name in names}}
+    bundle = Bundle("large", "encoder", folder, config)
+    expected = OnnxEncoder(tiny_bundle, file=FP32, threads=1).encode(JUDGED)
+    np.testing.assert_allclose(OnnxEncoder(bundle, file=FP32, threads=1).encode(JUDGED), expected, atol=1e-6)
+    data = (folder / f"{FP32}{DATA}").read_bytes()
+    (folder / f"{FP32}{DATA}").write_bytes(data[:-1] + b"x")
+    with pytest.raises(ModelDamaged):
+        OnnxEncoder(bundle, file=FP32, threads=1)
 
 
 def test_agreement_is_spearman() -> None:
