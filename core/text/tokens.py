@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from core.text.normalize import mark_ranges
 
 LONGEST = 64  # characters of a term; what is longer is cut (alike on both sides)
-SEAM = "\ue000"  # put between the words of a compound like userName before its capitals are folded away
+SEAM = "\x1f"  # put between the words of a compound like userName before its capitals are folded away
 
 _MOST_PARTS = 6  # a compound of more parts (a path, a hash) has no whole worth a term
 _NUMBER = 7  # digits from which a number in groups is one number: phone numbers, ISBN
@@ -28,7 +28,7 @@ Token = tuple[str, int, int]  # the word and its range in the folded text
 _BOUND = re.compile(r"(?<=[^\W\d_]{2})(?=\d\d)|(?<=\d\d)(?=[^\W\d_]{2})(?!(?:st|nd|rd|th)\b)")
 _INNER = re.compile(f"{SEAM}|{_BOUND.pattern}")
 # where words meet in one written with capitals inside: userName, HTTPServer; not iPhone, GmbH
-_CAPITALS = re.compile(r"(?<=[a-z][a-z])(?=[A-Z][A-Za-z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z]{2})")
+_CAPITALS = re.compile(r"[A-Z](?:(?<=[a-z][a-z].)(?=[A-Za-z])|(?<=[A-Z]{3})(?=[a-z]{2}))")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]{3,}")
 _HANGUL = re.compile("[\uac00-\ud7a3]{2,}")
 _COUNTED = re.compile("\\d(?=[\u3400-\u9fff\uac00-\ud7a3])")  # 1945年, 5대: a number and what it counts
@@ -48,11 +48,16 @@ def words(text: str) -> list[str]:
         return [token for token, _, _ in tokens(text)]
     found: list[str] = []
     for word in _pattern(named=False).findall(text):
-        if word.isascii() and (word.isalpha() or word.isdecimal()):
+        if word.isascii() and (word.isalpha() or (word.isalnum() and not _BOUND.search(word))):
             found.append(word[:LONGEST])
         else:
-            found += [token for token, _, _ in tokens(word)]
+            found += _texts(word) if len(word) <= LONGEST else [token for token, _, _ in tokens(word)]
     return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _texts(word: str) -> tuple[str, ...]:
+    return tuple(token for token, _, _ in tokens(word))
 
 
 def tokens(text: str) -> list[Token]:
