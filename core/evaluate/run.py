@@ -128,7 +128,8 @@ def evaluate_encoder(
     _require_known(channels)
     remembering = Remembering(encoder, kept) if kept is not None else encoder
     with tempfile.TemporaryDirectory(prefix="whymatch-evaluate-") as folder:
-        build(Path(folder), dataset, remembering, control or Control(), listener)
+        heads = {DENSE} | ({LEXICAL} & encoder.heads) | ({MULTI} & set(channels))
+        build(Path(folder), dataset, remembering, control or Control(), listener, heads)
         if kept is not None:  # all at once is quicker than one by one
             remembering.encode(list(dataset.queries.values()), kind="query", control=control)
         searcher, timed = Searcher(Path(folder), remembering, fusing), Searcher(Path(folder), encoder, fusing)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 from sqlite_utils import Database
 
 from core.base.events import Control, Listener, Progress
-from core.base.types import DocumentState, ReadDocument
-from core.encode.encoder import Encoder, input_hash, input_text
+from core.base.types import DENSE, DocumentState, ReadDocument
+from core.encode.encoder import Encoded, Encoder, input_hash, input_text
 from core.evaluate.datasets import CorpusDocument, Dataset
+from core.index.pooling import pooled
 from core.index.writer import IndexPassage, IndexWriter
 from core.store import database, documents
 from core.store.database import transaction
@@ -22,8 +23,11 @@ from core.text.language import detect
 _AT_ONCE = 512  # documents a transaction and a call of the encoder
 
 
-def build(folder: Path, dataset: Dataset, encoder: Encoder, control: Control, listener: Listener) -> None:
-    """Make the library in `folder`.
+def build(
+    folder: Path, dataset: Dataset, encoder: Encoder, control: Control, listener: Listener,
+    heads: Collection[str] = (DENSE,),
+) -> None:  # fmt: skip
+    """Make the library in `folder`, with what these `heads` of the encoder make of each document.
 
     Raises:
         Cancelled, DiskFull
@@ -39,12 +43,15 @@ def build(folder: Path, dataset: Dataset, encoder: Encoder, control: Control, li
             control.check()
             part = dataset.corpus[start : start + _AT_ONCE]
             indexed = _store(db, file, path, part)
-            vectors = _encode(encoder, part, start, len(dataset.corpus), control, listener)
+            made = _encode(encoder, heads, part, start, len(dataset.corpus), control, listener)
+            vectors = made.dense
+            assert vectors is not None
             keys = [input_hash(_input(d)) for d in part]
             with transaction(db):
                 kept = zip(keys, (v.tobytes() for v in np.ascontiguousarray(vectors, "<f4")), strict=True)
                 put_vectors(db, encoder.id, kept)
-            writer.add(indexed, vectors)
+            tokens = None if made.multi is None else [pooled(t) for t in made.multi]
+            writer.add(indexed, vectors, made.lexical, tokens)
         writer.merge(control)
         writer.neutralise(control)
         writer.commit()
@@ -54,15 +61,19 @@ def build(folder: Path, dataset: Dataset, encoder: Encoder, control: Control, li
 
 
 def _encode(
-    encoder: Encoder, part: Sequence[CorpusDocument], start: int, total: int, control: Control, listener: Listener
-) -> np.ndarray:
+    encoder: Encoder, heads: Collection[str], part: Sequence[CorpusDocument], start: int, total: int,
+    control: Control, listener: Listener,
+) -> Encoded:  # fmt: skip
     began = time.monotonic()
 
     def on_batch(done: int) -> None:
         left = (time.monotonic() - began) / max(done, 1) * (total - start - done)
         listener(Progress("encoding", start + done, total, seconds_left=left))
 
-    return encoder.encode([_input(d) for d in part], kind="passage", control=control, on_batch=on_batch)
+    texts = [_input(d) for d in part]
+    if set(heads) == {DENSE}:
+        return Encoded(encoder.encode(texts, kind="passage", control=control, on_batch=on_batch))
+    return encoder.encode_heads(texts, heads, kind="passage", control=control, on_batch=on_batch)
 
 
 def _input(document: CorpusDocument) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -185,13 +186,13 @@ def load(path: Path) -> Residual:
         IndexDamaged: it is lost, or not what was written (its name tells its content).
     """
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
             codec = Residual(found["projection"], found["centroids"], found["parts"], int(found["tokens"]))
     except FileNotFoundError:
         raise damaged(path, "missing") from None
     except PermissionError as error:
         raise from_os_error(error, path) from error
-    except (OSError, ValueError, KeyError, EOFError, RuntimeError, AssertionError) as error:
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
         raise damaged(path) from error
     if path.stem != f"codec-{codec.id}":
         raise damaged(path, "its content does not fit its name")

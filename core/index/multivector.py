@@ -49,6 +49,15 @@ class MultiVectors:
         """MaxSim of the query's `tokens` [T, M] with these passages, not a number for those without token vectors."""
         return self._by_segment(tokens, ordinals, exact=True)
 
+    def best(self, tokens: Floats, ordinals: Ordinals, keep: int) -> Scores:
+        """As `scores`, but only for the `keep` best of these passages by their tokens' centroids."""
+        if len(ordinals) <= keep or not self._codec_of(tokens.shape[1]).id:  # plain tokens have no centroids
+            return self.scores(tokens, ordinals)
+        found = np.full(len(ordinals), np.nan)
+        kept = _largest(self._by_segment(tokens, ordinals, exact=False), keep)
+        found[kept] = self.scores(tokens, ordinals[kept])
+        return found
+
     def candidates(self, tokens: Floats, k: int, mask: Mask) -> Ordinals:
         """The passages that are most likely the `k` best."""
         if not self.available or k < 1 or len(tokens) == 0:

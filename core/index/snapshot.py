@@ -117,6 +117,10 @@ class Snapshot:
         """The passages of these ids; those no longer in the library are left out."""
         return passages.passages(self._db, ids)
 
+    def languages_of(self, ids: Sequence[int]) -> dict[int, str]:
+        """The languages of these passages; those no longer in the library are left out."""
+        return passages.languages(self._db, ids)
+
     def outdated(self) -> bool:
         """Whether another generation became current or passages were deleted since this one was opened."""
         if (generation.current_number(self._library) or 0) != self.generation.number:
@@ -187,6 +191,13 @@ class Snapshot:
         Not a number for a passage whose token vectors are not kept.
         """
         return self._multi.scores(tokens, self.ordinals(ids))
+
+    def multi_rerank(self, tokens: Floats, ids: Ids, keep: int = 64) -> Scores:
+        """As `multi_scores`, but only for the `keep` best by centroids (PLAID's pruning); the others have no number.
+
+        To rerank 200 candidates so takes less than half the time, and of their ten best it finds nearly all.
+        """
+        return self._multi.best(tokens, self.ordinals(ids), keep)
 
     # sparse
 
