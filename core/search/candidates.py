@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ from core.search.fuse import DEFAULT, Fusing, Method, Rule
 from core.text.analyze import QueryTerm
 
 DEPTH = 200  # candidates of each channel
+_LOOKED_AT = 10  # of each list, to tell which languages they are in
 _AT_ONCE = 32  # candidates whose token vectors are compared between two looks at the clock
 
 
@@ -84,7 +86,7 @@ def rank(
     ids = _union(snapshot, [found for found, _ in own.values()])
     scores = {channel: scorer.of(ids) for channel, scorer in scorers.items()}
     ranks = {c: {p: place for place, p in enumerate(found.tolist(), 1)} for c, (found, _) in own.items()}
-    prepared = replace(prepared, weights=_weights(snapshot, prepared, scores, fusing))
+    prepared = replace(prepared, weights=_weights(snapshot, prepared, scores, own, fusing))
     added: tuple[QueryTerm, ...] = ()
     if fusing.feedback and BM25 in scores and len(scores) > 1:
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
@@ -103,14 +105,27 @@ def rank(
 
 
 def _weights(
-    snapshot: Snapshot, prepared: Prepared, scores: Mapping[str, Scores], fusing: Fusing
+    snapshot: Snapshot,
+    prepared: Prepared,
+    scores: Mapping[str, Scores],
+    own: Mapping[str, tuple[Ids, Scores]],
+    fusing: Fusing,
 ) -> Mapping[str, float]:
     """The weights for this query: words count as far as they can be trusted beside the meaning."""
     if not fusing.adaptive or BM25 not in scores or DENSE not in scores or len(scores[BM25]) == 0:
         return prepared.weights
     best, most = float(scores[BM25].max()), snapshot.most(BM25, prepared.terms)
-    trust = fuse.trust(best, most, len(prepared.terms), many_languages=snapshot.means is not None)
+    kin = _kin(snapshot, own[BM25][0], own[DENSE][0]) if snapshot.means is not None else None
+    trust = fuse.trust(best, most, len(prepared.terms), kin)
     return {**prepared.weights, BM25: trust * fuse.weight_of(BM25, prepared.weights)}
+
+
+def _kin(snapshot: Snapshot, by_words: Ids, by_meaning: Ids) -> float:
+    """How far the best of both lists are in the same languages, from 0 to 1."""
+    lists = [ids[:_LOOKED_AT].tolist() for ids in (by_words, by_meaning)]
+    known = snapshot.languages_of([p for found in lists for p in found])
+    left, right = (Counter(known[p] for p in found if p in known) for found in lists)
+    return (left & right).total() / max(min(left.total(), right.total()), 1)
 
 
 def _fused(

@@ -23,9 +23,9 @@ Scores = npt.NDArray[np.float64]
 # of dense, lexical and multi as M3-Embedding has them (section 3.1); the words count as much as the meaning
 DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0}
 _SAME = 1e-9  # a spread below this is rounding: all candidates count as equal
-# how much of a query is enough, and how steeply trust falls below it; the first pair was chosen on twelve collections,
-# the second on one only (xquad-xling-dev): it waits for a check on others
-_ENOUGH, _ENOUGH_OF_MANY = (0.8, 1), (1.2, 3)
+# the share of a query (times the root of its length) at which words begin to count, and at which they count fully;
+# the second pair is for libraries of several languages
+_BETWEEN, _BETWEEN_OF_MANY = (0.0, 0.8), (0.5, 1.2)
 _RANK_OFFSET = 60.0  # k of the reciprocal ranks, as its authors have it
 
 # channels in which 0 says that nothing matched; the others' floor is the weakest candidate
@@ -109,19 +109,22 @@ def weight_of(channel: str, weights: Mapping[str, float]) -> float:
     return weights.get(channel, DEFAULT_WEIGHTS.get(channel, 1.0))
 
 
-def trust(best: float, most: float, words: int, *, many_languages: bool = False) -> float:
+def trust(best: float, most: float, words: int, kin: float | None = None) -> float:
     """How far words are to be trusted for a query, from 0 to 1.
 
     `best` is the highest score among the candidates, `most` that of a passage which holds nothing but the query's
     `words`. A long query is never met as fully as a short one: the share counts times the root of its length. Where
     even the best passage holds next to nothing of what was asked (asked in another language, or in other words),
-    the words say little, and their order is mostly chance. With `many_languages` in the library the meaning reaches
-    passages that the words cannot, and the words must be met more fully to count as much.
+    the words say little, and their order is mostly chance.
+
+    `kin` is given in a library of several languages: how far the nearest passages in meaning are in the languages of
+    those that the words find. Words cannot reach the others, and must be met more fully to count as much.
     """
     if most <= 0.0:
         return 0.0
-    enough, power = _ENOUGH_OF_MANY if many_languages else _ENOUGH
-    return float(min(1.0, best / most * math.sqrt(words) / enough) ** power)
+    least, enough = _BETWEEN if kin is None else _BETWEEN_OF_MANY
+    met = (best / most * math.sqrt(words) - least) / (enough - least)
+    return min(1.0, max(0.0, met)) * (1.0 if kin is None else kin)
 
 
 def scales(scores: Mapping[str, Scores], weights: Mapping[str, float]) -> dict[str, Scale]:

@@ -140,6 +140,16 @@ def hashes(db: Database, ids: Sequence[int]) -> dict[int, str]:
     return found
 
 
+def languages(db: Database, ids: Sequence[int]) -> dict[int, str]:
+    """The languages of those of these passages that exist."""
+    found: dict[int, str] = {}
+    for at in range(0, len(ids), _BATCH):
+        part = tuple(ids[at : at + _BATCH])
+        marks = ", ".join("?" * len(part))
+        found.update(db.execute(f"SELECT id, language FROM passage WHERE id IN ({marks})", part).fetchall())
+    return found
+
+
 def hashes_of(db: Database, document_id: int) -> dict[int, str]:
     """The hashes of the document's own passages, by passage id."""
     rows = db.execute("SELECT id, hash FROM passage WHERE document_id = ?", (document_id,)).fetchall()

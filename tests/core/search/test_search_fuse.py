@@ -96,5 +96,6 @@ def test_words_are_trusted_as_far_as_they_are_met() -> None:
     assert trust(2.0, 10.0, 4) == pytest.approx(0.5)
     rising = [trust(best, 10.0, 4) for best in (1.0, 2.0, 3.0, 4.0, 8.0)]
     assert rising == sorted(rising)
-    assert trust(2.0, 10.0, 4, many_languages=True) < trust(2.0, 10.0, 4)
-    assert trust(10.0, 10.0, 4, many_languages=True) == 1.0
+    assert trust(2.0, 10.0, 4, 1.0) < trust(2.0, 10.0, 4)
+    assert trust(10.0, 10.0, 4, 1.0) == 1.0
+    assert trust(10.0, 10.0, 4, 0.3) == pytest.approx(0.3)
