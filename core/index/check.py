@@ -14,6 +14,7 @@ from core.base.types import Finding, Generation
 from core.index import codec as codecs
 from core.index import generation, neutral, rows
 from core.index.dense import DenseFile
+from core.index.sizes import bytes_per_passage
 from core.index.token_file import TokenFile
 from core.store import passages
 
@@ -39,6 +40,7 @@ def check(library: Path, db: Database) -> list[Finding]:
         _finding("waiting passages", _waiting(db, current), "Every passage is in the index.", "warning"),
         _finding("vectors", _vectors(db, current), "Every passage has its vector.", "warning"),
         _finding("index leftovers", _leftovers(library, db), "None.", "warning"),
+        Finding("index size", "ok", _room(library, db)),
     ]
 
 
@@ -161,3 +163,11 @@ def _leftovers(library: Path, db: Database) -> Iterable[str]:
         files = [p for p in (library / generation.FOLDER).glob(f"*/{pattern}") if p not in paths]
         if files:
             yield f"{len(files)} {kind} files belong to no generation"
+
+
+def _room(library: Path, db: Database) -> str:
+    try:
+        sizes = bytes_per_passage(library, db)
+    except KnownError:
+        return "Not known: the index is damaged."
+    return ", ".join(f"{channel} {size:,.0f}" for channel, size in sorted(sizes.items())) + " bytes a passage."

@@ -24,6 +24,7 @@ _OF_THE_INDEX = frozenset(
     {
         "index manifest",
         "dense files",
+        "token files",
         "segments",
         "words",
         "indexed passages",

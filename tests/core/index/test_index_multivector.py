@@ -14,6 +14,7 @@ from core.index.check import check
 from core.index.codec import Plain, Residual, train
 from core.index.maxsim import maxsim
 from core.index.pooling import pooled
+from core.index.sizes import bytes_per_passage
 from core.index.snapshot import Snapshot
 from core.index.token_file import LACKING, TokenFile, code, write
 from core.index.writer import rebuild
@@ -176,6 +177,18 @@ def test_plain_tokens_score_exactly(shelf: Shelf) -> None:
         assert (np.diff(scores) <= 0).all()
         some, _ = snapshot.multi(query, 5, np.array(ids[:3]))
         assert set(some.tolist()) <= set(ids[:3])
+
+
+def test_the_room_of_each_channel_is_told(shelf: Shelf) -> None:
+    passages = planted(20)
+    assert bytes_per_passage(shelf.folder, shelf.db) == {}
+    add(shelf, items(20), [*passages])
+    sizes = bytes_per_passage(shelf.folder, shelf.db)
+    assert sorted(sizes) == ["bm25", "dense", "lexical", "multi"]
+    codes = np.mean([len(p) for p in passages]) * (2 * M + 2)
+    assert codes < sizes["multi"] < codes + 40
+    assert 4 * 16 <= sizes["dense"] < 4 * 16 + 40
+    assert "bytes a passage" in check(shelf.folder, shelf.db)[-1].detail
 
 
 def test_passages_without_tokens_have_no_score(shelf: Shelf) -> None:
