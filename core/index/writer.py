@@ -235,7 +235,8 @@ class IndexWriter:
         """
         stays = {generation.current_number(self._library)}
         if keep > 1:
-            stays.add(max((g.number for g in generation.history(self._library) if g.encoder != self._encoder), default=0))
+            others = (g.number for g in generation.history(self._library) if g.encoder != self._encoder)
+            stays.add(max(others, default=0))
         for number in generation.numbers(self._library)[: -max(keep, 1)]:
             if number not in stays:
                 with contextlib.suppress(FileNotFoundError):
