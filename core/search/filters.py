@@ -144,7 +144,7 @@ def _in_folder(folder: str) -> _Clause:
 
     A text that is no absolute path is looked for as one or more whole folder names within the path.
     """
-    if not re.match(r"[/\\]|[A-Za-z]:[/\\]|~", folder):
+    if not re.match(r"[/\\]|[A-Za-z]:[/\\]|~|bytes:[/\\]", folder):
         inner = "/" + plain_text(folder).strip("/\\").replace("\\", "/") + "/"
         within = ("instr(replace(plain_text(d.path), char(92), '/'), ?) > 0", [inner])
         return _any([within, _prefixed(folder)])

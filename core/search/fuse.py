@@ -25,7 +25,9 @@ DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0}
 _SAME = 1e-9  # a spread below this is rounding: all candidates count as equal
 # the share of a query (times the root of its length) at which words begin to count, and at which they count fully;
 # the second pair is for libraries of several languages
-_BETWEEN, _BETWEEN_OF_MANY = (0.0, 0.8), (0.5, 1.2)
+_BETWEEN, _BETWEEN_OF_MANY = (0.0, 0.83), (0.55, 1.3)
+_LONGER = 1.5  # added to the length, so that a single word that stands once in a passage is met fully
+_FEW_WORDS = 2  # so few are names more often than questions: where they stand, they are meant
 _RANK_OFFSET = 60.0  # k of the reciprocal ranks, as its authors have it
 
 # channels in which 0 says that nothing matched; the others' floor is the weakest candidate
@@ -122,8 +124,10 @@ def trust(best: float, most: float, words: int, kin: float | None = None) -> flo
     """
     if most <= 0.0:
         return 0.0
+    if words <= _FEW_WORDS:
+        kin = None
     least, enough = _BETWEEN if kin is None else _BETWEEN_OF_MANY
-    met = (best / most * math.sqrt(words) - least) / (enough - least)
+    met = (best / most * math.sqrt(words + _LONGER) - least) / (enough - least)
     return min(1.0, max(0.0, met)) * (1.0 if kin is None else kin)
 
 

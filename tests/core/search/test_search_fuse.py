@@ -93,7 +93,9 @@ def test_reciprocal_ranks() -> None:
 def test_words_are_trusted_as_far_as_they_are_met() -> None:
     assert trust(10.0, 10.0, 1) == trust(10.0, 10.0, 5) == 1.0
     assert trust(0.0, 10.0, 3) == trust(1.0, 0.0, 3) == 0.0
-    assert trust(2.0, 10.0, 4) == pytest.approx(0.5)
+    assert trust(2.0, 10.0, 4) == pytest.approx(0.2 * 5.5**0.5 / 0.83)
+    assert trust(10.0, 19.0, 1) == pytest.approx(1.0, abs=0.01)  # once in a passage of average length
+    assert trust(10.0, 19.0, 1, 0.1) == trust(10.0, 19.0, 1)
     rising = [trust(best, 10.0, 4) for best in (1.0, 2.0, 3.0, 4.0, 8.0)]
     assert rising == sorted(rising)
     assert trust(2.0, 10.0, 4, 1.0) < trust(2.0, 10.0, 4)
