@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 from pathlib import Path
 
 from core.base import crash
@@ -21,6 +22,9 @@ def main() -> None:
 
         parse_child.main()
         return
+    if arguments.role == protocol.SEARCH:
+        # a query is too little work to share: on a busy machine waiting for a second thread took 98 ms of 99
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     requests, replies = protocol.private_streams()
     log = crash.enable(arguments.role)
     try:

@@ -107,9 +107,7 @@ class FakeRole:
     def demo(self, number: int, control: Control) -> Any:
         return self.ingest(number, control, ["/x"])
 
-    def remove(
-        self, number: int, control: Control, path: str = "", paths: tuple[str, ...] = (), id: str = ""
-    ) -> Any:
+    def remove(self, number: int, control: Control, path: str = "", paths: tuple[str, ...] = (), id: str = "") -> Any:
         if id:
             return fake_models.listing(removed=id)
         return {"documents": len(paths) or 1, "passages": 3, "path": path}
