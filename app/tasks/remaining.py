@@ -32,6 +32,8 @@ def size_text(size: int) -> str:
     """Bytes in the unit that a person would use."""
     if size >= 1_000_000_000:
         return tr("{n} GB", n=f"{size / 1e9:.1f}")
+    if size >= 10_000_000:
+        return tr("{n} MB", n=f"{size / 1e6:.0f}")
     if size >= 1_000_000:
         return tr("{n} MB", n=f"{size / 1e6:.1f}")
     return tr("{n} kB", n=grouped(max(1, round(size / 1e3))) if size else "0")

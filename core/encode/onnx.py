@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -19,15 +18,14 @@ from core.models.bundles import Bundle, verify
 FP32, INT8 = "model.onnx", "model-int8.onnx"
 DATA = ".data"  # ends the name of the file with the weights of a graph that is too large for one file
 _BATCH_TOKENS = 2048  # work enough for each thread between two looks at a wish to cancel
-_TOGETHER = 256  # tokens of equally long texts that run at once: of short ones alone, most time goes to reading weights
 
 
 class OnnxEncoder(BatchedEncoder):
     """A bundle's ONNX graph, by default the one that its config names as `serving`.
 
-    Each thread runs a text of its own: two threads on one text cost up to a quarter more processor time. Texts
-    are not padded. In 8 bits each text runs alone, so that its vector depends on it alone. Graphs of older bundles
-    take a mask and padded batches.
+    Each text runs alone and without padding, on one thread: two threads on one text cost up to a quarter more
+    processor time. So its vector depends on it alone, to the last bit, and a library that was read in many pieces
+    equals one that was read at once. Graphs of older bundles take a mask and padded batches.
 
     Raises:
         ModelDamaged: the graph or the tokenizer differs from what was installed, or cannot be loaded.
@@ -38,7 +36,6 @@ class OnnxEncoder(BatchedEncoder):
         verify(bundle, (*(n for n in (name, name + DATA) if n in bundle.config["files"]), "tokenizer.json"))
         super().__init__(bundle)
         self._threads = threads or usable_cores()
-        self._alone = name == INT8
         try:
             self._session = onnxruntime.InferenceSession(
                 str(bundle.path(name)), _options(), providers=["CPUExecutionProvider"]
@@ -63,10 +60,7 @@ class OnnxEncoder(BatchedEncoder):
                 width = int(lengths[rows.start])
                 states[rows, :width] = self._run({"input_ids": ids[rows, :width]})
 
-        if self._masked:
-            parts = _even(len(ids), self._threads)
-        else:
-            parts = list(_equal(lengths.tolist(), 1 if self._alone else _TOGETHER))
+        parts = _even(len(ids), self._threads if self._masked else len(ids))
         if self._threads == 1 or len(parts) == 1:
             for rows in parts:
                 fill(rows)
@@ -78,16 +72,6 @@ class OnnxEncoder(BatchedEncoder):
     def _run(self, inputs: dict[str, NDArray[np.int64]]) -> FloatArray:
         states: FloatArray = self._session.run(["states"], inputs)[0]
         return states
-
-
-def _equal(lengths: Sequence[int], tokens: int) -> Iterator[slice]:
-    """Neighbours of equal length, as many at a time as have `tokens` together, one at least."""
-    first = 0
-    for i, length in enumerate(lengths):
-        if i > first and (length != lengths[first] or (i + 1 - first) * length > tokens):
-            yield slice(first, i)
-            first = i
-    yield slice(first, len(lengths))
 
 
 def _even(count: int, parts: int) -> list[slice]:

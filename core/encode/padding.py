@@ -35,6 +35,9 @@ def pad(ids: Sequence[Sequence[int]], fill: int) -> tuple[NDArray[np.int64], NDA
 
 
 def weighted_mean(states_BTD: FloatArray, weights_BT: FloatArray) -> FloatArray:
-    """Mean [B, D] of each text's states under its weights."""
-    sums = np.matmul(weights_BT[:, None, :], states_BTD)[:, 0]
+    """Mean [B, D] of each text's states under its weights.
+
+    Summed token by token, so that padding does not change the last bit as it does in a matrix product.
+    """
+    sums = (states_BTD * weights_BT[:, :, None]).sum(axis=1)
     return np.asarray(sums / weights_BT.sum(axis=1, keepdims=True), np.float32)
