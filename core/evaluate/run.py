@@ -72,11 +72,12 @@ def evaluate(
     or without the suffix. `timed` is the searcher to be put to the clock, when the other one knows its queries already.
 
     Raises:
-        BadDataset: none of the judged documents is in the library, or a channel is unknown.
+        BadDataset: none of the judged documents is in the library, or a channel is unknown or not in its index.
         BadSetting: a measure is unknown.
         Cancelled
     """
     _require_known(channels)
+    _require_indexed(channels, searcher)
     control = control or Control()
     by_name = {name: metrics.named(name) for name in measures}
     names = passage_names(dataset, searcher)
@@ -146,6 +147,14 @@ def _require_known(channels: Sequence[str]) -> None:
     unknown = [channel for channel in channels if channel not in KNOWN]
     if unknown or not channels:
         raise BadDataset(f"Unknown channels: {', '.join(unknown) or 'none'}.", f"Choose among {', '.join(KNOWN)}.")
+
+
+def _require_indexed(channels: Sequence[str], searcher: Searcher) -> None:
+    """A channel that the library lacks would be answered by words in its place."""
+    lacking = [channel for channel in channels if channel != FUSED and channel not in searcher.snapshot().channels]
+    if lacking:
+        advice = "Take an encoder with such a head, or make the library with: whymatch ingest --multi"
+        raise BadDataset(f"The index has no {', '.join(lacking)}.", advice)
 
 
 def _times(dataset: Dataset, searcher: Searcher, control: Control) -> dict[str, float]:

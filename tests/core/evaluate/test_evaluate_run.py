@@ -78,6 +78,11 @@ def test_unknown_channels_and_cancel(dataset: Dataset, tiny_encoder: Encoder) ->
         evaluate_encoder(dataset, tiny_encoder, control=control)
 
 
+def test_a_channel_that_the_index_lacks_is_refused(dataset: Dataset, tiny_encoder: Encoder) -> None:
+    with pytest.raises(BadDataset, match="lexical"):
+        evaluate_encoder(dataset, tiny_encoder, ("bm25", "lexical"))
+
+
 def test_queries_are_kept_one_by_one(dataset: Dataset, tiny_encoder: Encoder) -> None:
     found = evaluate_encoder(dataset, tiny_encoder, measures=["ndcg@10", "hole@5"])
     for channel, means in found.channels.items():
