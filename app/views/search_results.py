@@ -16,9 +16,18 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.hit_list import HitList
 from app.widgets.labels import ElidedLabel
 from core.base.errors import KnownError
-from core.base.types import BM25, SearchResult
+from core.base.types import BM25, Level, SearchResult
 
 EXACTLY = 0.5  # milliseconds below which a time says nothing
+
+
+# what is found, one of it and several
+_COUNTED = {
+    Level.SENTENCE: ("{n} sentence", "{n} sentences"),
+    Level.PASSAGE: ("{n} passage", "{n} passages"),
+    Level.SECTION: ("{n} section", "{n} sections"),
+    Level.DOCUMENT: ("{n} document", "{n} documents"),
+}
 
 
 class SearchResults(QWidget):
@@ -112,7 +121,7 @@ class SearchResults(QWidget):
             return
         time = sum(ms for stage, ms in result.milliseconds.items() if stage != "total")
         time = result.milliseconds.get("total", time)
-        found = plural(len(result.hits), "{n} passage", "{n} passages")
+        found = plural(len(result.hits), *_COUNTED[result.query.level])
         if not _has_words(result):
             found = tr("{passages} near in meaning, none with these words", passages=found)
         self.count.set_whole(f"{found}  ·  {time:.0f} ms" if time > EXACTLY else found)

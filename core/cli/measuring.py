@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich import box
 from rich.table import Table
 
 from core.base.events import Control, Listener
@@ -55,7 +56,10 @@ def write_runs(path: Path, evaluations: Sequence[Evaluation]) -> None:
 def show(evaluation: Evaluation) -> None:
     """A table: means with their intervals, and how far the last channel is from the others."""
     measures = list(next(iter(evaluation.values.values())))
-    table = Table("Channel", measures[0], "95 % interval", *measures[1:])
+    # without lines between the columns six measures fit into 80 characters
+    table = Table(
+        "Channel", measures[0], "95 %", *measures[1:], box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+    )
     for channel, values in evaluation.intervals.items():
         first, *others = values.values()
         figures = (f"{v.mean:.4f}" for v in others)
