@@ -16,7 +16,9 @@ from app.views.hit_places import HitPlaces
 from app.views.search_results import SearchResults
 from app.views.why_beside import WhyBeside
 from app.widgets.hit_filters import FilterBar
+from app.widgets.hit_flow import FlowLayout
 from app.widgets.hit_levels import LevelSwitch
+from app.widgets.hit_understood import UnderstoodBar
 from app.widgets.page import Page
 from app.widgets.page_latest import Latest
 from app.widgets.search_box import SearchBox
@@ -109,6 +111,8 @@ class SearchPage(Page):
         self.box.settled.connect(lambda _: self._search())
         self.box.returnPressed.connect(self._entered)
         self.box.installEventFilter(self)
+        self.understood = UnderstoodBar(self._left)
+        self.understood.cut.connect(self._cut)
         self.level = LevelSwitch(self.context.settings.get("search_level"), self._left)
         self.level.changed.connect(self._level_chosen)
         self.filters = FilterBar(self.context.library.facets, self._left)
@@ -127,12 +131,15 @@ class SearchPage(Page):
         self.results.ask.connect(self._ask)
         self.results.clear_filters.connect(lambda: self.filters.choose(Filters()))
         self.results.retry.connect(lambda: self._search(again=True))
+        choices = FlowLayout(spacing=6)
+        choices.addWidget(self.level)
+        choices.addWidget(self.filters)
         column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         column.addWidget(self.box)
-        column.addWidget(self.level)
-        column.addWidget(self.filters)
+        column.addWidget(self.understood)
+        column.addLayout(choices)
         column.addWidget(self.results, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -169,18 +176,27 @@ class SearchPage(Page):
         self._query = replace(self._query, k=self._query.k + MORE)
         self._run()
 
+    def _cut(self, text: str) -> None:
+        """A piece of the query was taken out: search for what is left."""
+        self.box.setText(text)
+        self.box.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._search()
+
     def _show(self, result: SearchResult) -> None:
+        self.understood.tell(result.query.text, result.understood, result.understood_at)
         self.filters.show_removed(result.filtered_out)
         self.results.show_result(result, more=len(result.hits) >= self._query.k)
         if self.why.is_open:
             self._refresh_why()
 
     def _fail(self, error: Any) -> None:
+        self.understood.clear()
         self.results.show_error(error)
 
     def _state(self) -> None:
         """What stands below the box while nothing is searched."""
         self.filters.show_removed(0)
+        self.understood.clear()
         self.results.show_start(self.context.library.passage_count() > 0)
 
     def _library_changed(self, _changed: object) -> None:

@@ -15,6 +15,7 @@ from app.widgets.card import Card, row
 from app.widgets.empty_state import EmptyState
 from app.widgets.hit_list import HitList
 from app.widgets.labels import ElidedLabel
+from app.widgets.page_offsets import one_line
 from core.base.errors import KnownError
 from core.base.types import BM25, Level, SearchResult
 
@@ -27,6 +28,12 @@ _COUNTED = {
     Level.PASSAGE: ("{n} passage", "{n} passages"),
     Level.SECTION: ("{n} section", "{n} sections"),
     Level.DOCUMENT: ("{n} document", "{n} documents"),
+}
+_NONE = {
+    Level.SENTENCE: "No sentence matches",
+    Level.PASSAGE: "No passage matches",
+    Level.SECTION: "No section matches",
+    Level.DOCUMENT: "No document matches",
 }
 
 
@@ -129,13 +136,16 @@ class SearchResults(QWidget):
 
     def _show_no_hits(self, result: SearchResult) -> None:
         text = tr("Other words may help: the meaning counts, not only the wording.")
-        if result.filtered_out:
+        if result.understood:
+            text = tr("Nothing fits all of {asked}. Take one of them out, above, to find more.",
+                      asked=one_line(", ".join(result.understood)))  # fmt: skip
+        elif result.filtered_out:
             text = plural(
                 result.filtered_out,
                 "The filters hide {n} passage that matches.",
                 "The filters hide {n} passages that match.",
             )
-        self.no_hits.set_words(tr("No passage matches"), text)
+        self.no_hits.set_words(tr(_NONE[result.query.level]), text)
         self._clear.setVisible(bool(result.query.filters))
         self._stack.setCurrentWidget(self.no_hits)
 

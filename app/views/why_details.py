@@ -15,6 +15,7 @@ from app.widgets.page_offsets import one_line
 from app.widgets.why_bar import Bar
 from app.widgets.why_row import RowFigures, WhyRow
 from app.widgets.why_sections import (
+    added_rows,
     alignment_rows,
     all_figures,
     concept_rows,
@@ -24,7 +25,7 @@ from app.widgets.why_sections import (
     score_text,
     term_rows,
 )  # fmt: skip
-from core.base.types import Explanation
+from core.base.types import Explanation, Level
 
 FEW = 5
 
@@ -45,18 +46,21 @@ class WhyDetails(Scroller):
     def rows(self) -> list[WhyRow]:
         return self._rows
 
-    def show_explanation(self, e: Explanation) -> None:
-        """Replace all sections."""
+    def show_explanation(self, e: Explanation, level: Level = Level.PASSAGE) -> None:
+        """Replace all sections; `level` is the size of the hit that is explained."""
         _clear(self.body)
         self._rows, self._chosen = [], None
         bar = Bar(12)
         bar.show_segments(score_segments(e))
         self._section(tr("Score"), score_rows(e), bar)
-        self.body.addWidget(Label(score_text(), "small", wrap=True))
+        self.body.addWidget(Label(score_text(level), "small", wrap=True))
         self._section(tr("Shared concepts"), concept_rows(e, FEW), note=concepts_text(e))
-        self._section(
-            tr("Matched words"), term_rows(e), note="" if e.terms else tr("No word of the question is in it.")
-        )
+        words = term_rows(e)
+        self._section(tr("Matched words"), words, note="" if words else tr("No word of the question is in it."))
+        if added := added_rows(e, FEW):
+            self._section(
+                tr("Words that the best hits share"), added, note=tr("They count beside those of the question.")
+            )
         if e.alignment:
             self._section(tr("Nearest words in meaning"), alignment_rows(e, FEW))
         self._all_figures(e)

@@ -19,7 +19,7 @@ from app.widgets.hit_model import name_of, pages_text
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page_latest import Latest
 from app.widgets.why_text import MarkedText
-from core.base.types import Explanation, Query, Span
+from core.base.types import Explanation, Level, Query, Span
 from core.worker.protocol import SEARCH
 
 
@@ -133,7 +133,7 @@ class WhyPanel(QFrame):
         self._place.set_whole(f"{name_of(passage)}  ·  {page}" if page else name_of(passage))
         self._reason.setText(explanation.sentence)
         self._reason.setVisible(bool(explanation.sentence))
-        self._details.show_explanation(explanation)
+        self._details.show_explanation(explanation, self._asked[0].level if self._asked else Level.PASSAGE)
         self._text.show_text(passage.text, self._matched())
         self._stack.setCurrentIndex(1)
         self._give_room()
@@ -156,8 +156,9 @@ class WhyPanel(QFrame):
             self.ask(*self._asked)
 
     def _matched(self) -> tuple[Span, ...]:
-        """All matched words: what is marked while nothing is pointed at."""
-        return tuple(s for t in (self._explanation.terms if self._explanation else ()) for s in t.spans)
+        """All words of the question: what is marked while nothing is pointed at."""
+        terms = self._explanation.terms if self._explanation else ()
+        return tuple(s for t in terms if not t.added for s in t.spans)
 
     def _mark(self, spans: Sequence[Span] | None) -> None:
         self._text.mark(self._matched() if spans is None else spans)

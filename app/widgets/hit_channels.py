@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from app.i18n import tr
-from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK
+from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK, Level
+
+_WHOLE, _SENTENCE = Level.DOCUMENT.value, Level.SENTENCE.value  # parts that the levels add
 
 _NAMES = {
     DENSE: "meaning", BM25: "words", LEXICAL: "learned words", MULTI: "word by word", CONCEPT: "concepts",
-    RERANK: "close reading",
+    RERANK: "close reading", _WHOLE: "as a whole", _SENTENCE: "sentence",
 }  # fmt: skip
 _LONG = {
     BM25: "Words in common", DENSE: "Meaning", LEXICAL: "Learned words", MULTI: "Word-by-word meaning",
-    CONCEPT: "Concepts", RERANK: "Close reading",
+    CONCEPT: "Concepts", RERANK: "Close reading", _WHOLE: "Meaning as a whole", _SENTENCE: "Meaning of the sentence",
 }  # fmt: skip
 
 
@@ -25,5 +27,7 @@ def channel_title(channel: str) -> str:
 
 def channel_tone(channel: str) -> str:
     """The colour of the theme that stands for a channel wherever it is drawn."""
+    if channel in (_WHOLE, _SENTENCE):
+        return "series_4"
     order = list(_NAMES)
     return f"series_{order.index(channel) % 6 + 1}" if channel in order else "muted"

@@ -70,7 +70,6 @@ class FilterBar(QWidget):
         self._filters = Filters()
         self._chips = {field: self._chip(field) for field in FIELDS}
         self._removed = Label("", "small", self)
-        self._removed.setContentsMargins(6, 7, 0, 0)
         self._clear = Button(tr("Clear filters"), "link", "", lambda: self.choose(Filters()), self)
         flow = FlowLayout(self)
         for part in (*self._chips.values(), self._clear, self._removed):

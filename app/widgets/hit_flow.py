@@ -48,16 +48,38 @@ class FlowLayout(QLayout):
         self._place(rect, move=True)
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        """Lay the items out in `rect`; returns the height they take."""
-        x, y, line = rect.x(), rect.y(), 0
+        """Lay the items out in `rect`, each line centred on its height; returns the height they take."""
+        y = rect.y()
+        lines = self._lines(rect.width())
+        for at, line in enumerate(lines):
+            height = max(size.height() for _, size in line)
+            x, y = rect.x(), y + (self.spacing() if at else 0)
+            for item, size in line:
+                if move:
+                    item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+                x += size.width() + self.spacing()
+            y += height
+        return y - rect.y()
+
+    def _lines(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        """What is shown, line by line, with the size of each."""
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        taken = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            size = item.sizeHint()
-            if x > rect.x() and x + size.width() > rect.right() + 1:
-                x, y, line = rect.x(), y + line + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self.spacing()
-            line = max(line, size.height())
-        return y + line - rect.y()
+            size = _size(item, width)
+            if not lines or taken + size.width() > width:
+                lines.append([])
+                taken = 0
+            lines[-1].append((item, size))
+            taken += size.width() + self.spacing()
+        return lines
+
+
+def _size(item: QLayoutItem, width: int) -> QSize:
+    """What an item takes; one that is wider than a line wraps within itself where it can."""
+    size = item.sizeHint()
+    if size.width() > width and item.hasHeightForWidth():
+        return QSize(width, item.heightForWidth(width))
+    return size

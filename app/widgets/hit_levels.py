@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QWidget
 
 from app.i18n import tr
 from app.widgets.buttons import Chip
@@ -27,16 +27,21 @@ class LevelSwitch(QWidget):
         self.setAccessibleName(tr("What to find"))
         self._group = QButtonGroup(self)
         self._chips: dict[Level, Chip] = {}
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
+        frame = QFrame(self)
+        frame.setProperty("role", "segments")
+        line = QHBoxLayout(frame)
+        line.setContentsMargins(2, 2, 2, 2)
+        line.setSpacing(2)
         for one, title in TITLES.items():
-            chip = Chip(tr(title), parent=self)
+            chip = Chip(tr(title), parent=frame)
+            chip.setProperty("kind", "segment")
             chip.setAccessibleName(tr("Find {what}", what=tr(title).lower()))
             self._group.addButton(chip)
             self._chips[one] = chip
             line.addWidget(chip)
-        line.addStretch(1)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 8, 0)  # a gap before what stands beside it
+        whole.addWidget(frame)
         self._chips[Level(level)].setChecked(True)
         self._group.buttonClicked.connect(lambda _: self._clicked())
         self._last = self.level()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from app.i18n import plural, tr
 from app.widgets.hit_channels import channel_title, channel_tone
 from app.widgets.why_bar import Segment
 from app.widgets.why_figures import additive, percent, signed
 from app.widgets.why_row import RowFigures
-from core.base.types import ConceptShare, Explanation
+from core.base.types import ConceptShare, Explanation, Level, TermMatch
 
 SCORE_DECIMALS = 2
+_OF_LEVEL = {
+    Level.SENTENCE: "The sentence counts beside its passage. What follows is about the passage.",
+    Level.SECTION: "All passages of the section that were found count. What follows is about the best one.",
+    Level.DOCUMENT: "All passages of the document that were found count. What follows is about the best one.",
+}
 _NEAR_NOTHING = 0.05  # closeness in meaning below which shares of it say nothing
 CONCEPT_TONES = ("series_1", "series_3", "series_4", "series_5", "series_6", "series_2")
 
@@ -39,9 +45,10 @@ def score_rows(e: Explanation) -> list[RowFigures]:
     return [*rows, RowFigures(tr("Together"), _points(total), strong=True)]
 
 
-def score_text() -> str:
-    """What the points mean."""
-    return tr("Points only compare the hits of one search.")
+def score_text(level: Level = Level.PASSAGE) -> str:
+    """What the points mean, for a hit of this size."""
+    same = tr("Points only compare the hits of one search.")
+    return f"{tr(_OF_LEVEL[level])} {same}" if level in _OF_LEVEL else same
 
 
 def _points(value: float) -> str:
@@ -114,9 +121,18 @@ def concepts_text(e: Explanation) -> str:
 
 
 def term_rows(e: Explanation) -> list[RowFigures]:
-    """Matched words, the strongest first; bars are relative to the strongest."""
-    terms = sorted(e.terms, key=lambda t: -t.weight)
-    most = max((t.weight for t in terms), default=0.0)
+    """Words of the question in the passage, the strongest first; bars are relative to the strongest of all."""
+    return _term_rows(e, [t for t in e.terms if not t.added])
+
+
+def added_rows(e: Explanation, most: int) -> list[RowFigures]:
+    """The strongest words that the search added to those of the question."""
+    return _term_rows(e, [t for t in e.terms if t.added])[:most]
+
+
+def _term_rows(e: Explanation, some: Sequence[TermMatch]) -> list[RowFigures]:
+    terms = sorted(some, key=lambda t: -t.weight)
+    most = max((t.weight for t in e.terms), default=0.0)
     return [
         RowFigures(
             t.term, _times(len(t.spans)), t.weight / most if most > 0 else 0.0, channel_tone("bm25"), spans=t.spans,

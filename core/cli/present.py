@@ -92,8 +92,9 @@ def show_explanation(found: Explanation) -> None:
         table.add_row(part.channel, f"{part.score:.4f}", rank, f"{part.weight:g}", f"{part.contribution:+.4f}")
     table.add_row("total", "", "", "", f"{found.score:+.4f}")
     out.print(table)
-    if found.terms:
-        out.print("Words: " + ", ".join(f"{t.term} {t.weight:.2f}" for t in found.terms), markup=False)
+    for name, added in (("Words", False), ("Words that the best passages share", True)):
+        if words := [f"{t.term} {t.weight:.2f}" for t in found.terms if t.added is added]:
+            out.print(f"{name}: {', '.join(words)}", markup=False)
     for concept in found.concepts:
         mark = "shared" if concept.query_activation > 0 else "in the passage"
         out.print(f"  {concept.share:6.1%}  {concept.label}  ({mark})", markup=False)

@@ -49,7 +49,7 @@ def explain(
         spans = sentence_spans(encoder, concepts, passage.text, latents)
     shares = tuple(_share(part, labels, split_score.score, spans) for part in split_score.listed)
     pairs = () if match.query_vector is None else align(
-        searcher.encoder, query.text[:_CHARACTERS], passage.text, passage.language
+        searcher.encoder, match.query.text[:_CHARACTERS], passage.text, passage.language
     )  # fmt: skip
     said = reason(passage, shares, match.terms, pairs, loose=loose)
     return Explanation(

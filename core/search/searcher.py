@@ -27,11 +27,12 @@ from core.base.types import (
     Turn,
 )
 from core.encode.encoder import QUERY, Encoder
+from core.encode.load import languages as spoken_by
 from core.index.dense import Floats
 from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
 from core.search import filters as filtering
-from core.search import fuse, levels, phrases, syntax, words
+from core.search import foreign, fuse, levels, phrases, syntax, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
 from core.search.fuse import Fusing
@@ -90,10 +91,11 @@ class Searcher:
         self._encoder = encoder
         self._given = fusing
         self._sentences = levels.Sentences(encoder)
-        self._remembered: deque[tuple[Query, Ranking]] = deque(maxlen=_REMEMBERED)
+        self._remembered: deque[tuple[Query, Ranking, tuple[Hit, ...]]] = deque(maxlen=_REMEMBERED)
         self._snapshot: Snapshot | None = None
         self._damaged = False
         self._languages: list[str] = []
+        self._strange: frozenset[str] = frozenset()  # those of them that the encoder does not know
 
     @property
     def damaged(self) -> bool:
@@ -115,6 +117,7 @@ class Searcher:
         self.close()
         self._snapshot = Snapshot.open(self._library)
         self._languages = self._snapshot.languages()[:MOST_LANGUAGES]
+        self._strange = foreign.strange(spoken_by(self._encoder.id), self._languages)
         self._remembered.clear()
         self._damaged = False
 
@@ -156,13 +159,13 @@ class Searcher:
             notices.append(_DAMAGED)
             prepared = replace(prepared, vector=None, tokens=None)
             ranking, chosen = self._ranked(snapshot, query, prepared, (BM25,), allowed)
-        self._remembered.append((written, ranking))
         clock.lap("rank")
         hits = self._at_level(snapshot, query, prepared, ranking, chosen)
+        self._remembered.append((written, ranking, hits))
         clock.lap("fetch")
         notice = " ".join(notices)
         number, out = snapshot.generation.number, ranking.filtered_out
-        return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood)
+        return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood, parsed.places)
 
     def _at_level(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, ranking: Ranking, chosen: Sequence[Folded]
@@ -196,6 +199,8 @@ class Searcher:
     def context(self, query: Query, passage_id: int) -> MatchContext:
         """How `passage_id` scores for `query`, whether or not the search returned it.
 
+        Where it stands for a hit (a sentence, section or document as well), the parts are those of the hit.
+
         Raises:
             NotFound: the passage is not in the index.
             BadQuery, NotALibrary, LibraryDamaged
@@ -209,23 +214,29 @@ class Searcher:
         # the vectors are wanted even where the score has no dense part
         wanted = (*self._wanted(snapshot, query), DENSE)
         prepared, _ = self._prepare(snapshot, replace(query, channels=wanted))
-        channels = self._usable(snapshot, query, prepared)
-        ranking = next((r for asked, r in reversed(self._remembered) if asked == written), None)
-        if ranking is None:
-            allowed = self._allowed(snapshot, query, parsed)
-            ranking, _ = self._ranked(snapshot, query, prepared, channels, allowed)
-        parts = parts_of(ranking, scores_of(snapshot, prepared, tuple(ranking.scores), ranking, passage_id), passage_id)
+        ranking, hits = self._found(snapshot, written, parsed)
+        parts = next((hit.parts for hit in hits if hit.passage.id == passage_id), None)
+        if parts is None:
+            scores = scores_of(snapshot, prepared, tuple(ranking.scores), ranking, passage_id)
+            parts = parts_of(ranking, scores, passage_id)
         passage = snapshot.passages([passage_id])[passage_id]
         vector, dense_score = None, 0.0
         if prepared.vector is not None:
             vector = snapshot.vector(passage_id)
             dense_score = float(snapshot.dense_scores(prepared.vector, np.array([passage_id]))[0])
         score = fuse.total([part.contribution for part in parts])
-        words_used = replace(prepared, terms=(*prepared.terms, *ranking.added))
-        terms = term_matches(snapshot, words_used, passage)
+        terms = _terms(snapshot, prepared, ranking, passage)
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
         means = None if prepared.vector is None else snapshot.means
         return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means)
+
+    def _found(self, snapshot: Snapshot, written: Query, parsed: ParsedQuery) -> tuple[Ranking, tuple[Hit, ...]]:
+        """What a search found; it is made again where it was not among the last ones."""
+        found = next((one for one in reversed(self._remembered) if one[0] == written), None)
+        if found is None:
+            self._search(snapshot, written, parsed, _Clock())
+            found = self._remembered[-1]
+        return found[1:]
 
     def _allowed(self, snapshot: Snapshot, query: Query, parsed: ParsedQuery) -> Ids | None:
         """The passages that its filters, phrases and exclusions let through; None when it has none."""
@@ -239,7 +250,8 @@ class Searcher:
             text, query_terms(text, self._languages, limit=MOST_WORDS), self._languages
         )
         notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
-        prepared = Prepared(tuple(terms), None, {**self._fusing(snapshot).weights, **query.weights})
+        weights = {**self._fusing(snapshot).weights, **query.weights}
+        prepared = Prepared(tuple(terms), None, weights, strange=self._strange)
         heads = [c for c in self._wanted(snapshot, query) if c in self._encoder.heads]
         if heads and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
@@ -271,10 +283,7 @@ class Searcher:
     def _ranked(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None
     ) -> tuple[Ranking, list[Folded]]:
-        """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few.
-
-        An explanation comes here too, so that its parts are those of the hit.
-        """
+        """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few."""
         depth, fusing = max(DEPTH, query.k), self._fusing(snapshot)
         while True:
             ranking = rank(snapshot, prepared, channels, depth, allowed, fusing)
@@ -313,6 +322,13 @@ def _parsed(query: Query) -> ParsedQuery:
     if unknown:
         raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
     return parsed
+
+
+def _terms(snapshot: Snapshot, prepared: Prepared, ranking: Ranking, passage: Passage) -> tuple[TermMatch, ...]:
+    """The words of the query and those added to it that the passage is found by, the weightiest first."""
+    own = term_matches(snapshot, prepared, passage)
+    added = term_matches(snapshot, replace(prepared, terms=ranking.added), passage)
+    return tuple(sorted((*own, *(replace(t, added=True) for t in added)), key=lambda t: -t.weight))
 
 
 def _neutral(snapshot: Snapshot, prepared: Prepared) -> Prepared:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from core.base.types import Filters, Query
+from core.base.types import Filters, Query, Span
 from core.search.filters import DATE, SHORT_TYPES
 
 LONGEST = 1000  # characters of a text that is still typed by hand; what is longer, or has lines, was pasted: no syntax
@@ -48,7 +48,7 @@ class ParsedQuery:
 
     A passage must hold all `phrases` and none of `excluded_phrases` and `excluded` (words, in any of their forms).
     `filters` must let its document through, each of `barred` must not. `understood` lists what was taken as syntax,
-    as one would write it.
+    as one would write it; `places` says where each of it stands in what was typed.
     """
 
     text: str
@@ -58,6 +58,7 @@ class ParsedQuery:
     filters: Filters = field(default_factory=Filters)
     barred: tuple[Filters, ...] = ()
     understood: tuple[str, ...] = ()
+    places: tuple[Span, ...] = ()
 
     def asked(self, query: Query) -> Query:
         """`query` with the text for the channels and with its own filters and these."""
@@ -81,7 +82,7 @@ def parse(text: str) -> ParsedQuery:
         taken = _with(parsed, match)
         if taken is not None:
             plain += [text[position : match.start()], _said(match)]
-            parsed, position = taken, match.end()
+            parsed, position = replace(taken, places=(*taken.places, Span(*match.span()))), match.end()
     if not parsed.understood:
         return ParsedQuery(text)
     words = " ".join("".join([*plain, text[position:]]).split())

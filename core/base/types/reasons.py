@@ -16,6 +16,7 @@ class TermMatch:
     term: str
     weight: float
     spans: tuple[Span, ...]
+    added: bool = False  # not of the query: a word that its best passages share
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,3 +112,4 @@ class SearchResult:
     filtered_out: int = 0  # candidates that only the filters removed
     notice: str = ""  # e.g. that a damaged index file is being rebuilt
     understood: tuple[str, ...] = ()  # what was taken as query syntax, as one writes it: "a phrase", -word, type:pdf
+    understood_at: tuple[Span, ...] = ()  # where each of it stands in the query's text

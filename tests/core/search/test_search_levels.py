@@ -101,6 +101,18 @@ def test_documents_are_filtered_cut_off_and_explained(kept, searcher):
     assert sum(p.contribution for p in context.parts) == pytest.approx(context.score)
 
 
+@pytest.mark.parametrize("level", list(Level))
+@pytest.mark.parametrize("asked_lately", [True, False])
+def test_parts_of_an_explanation_are_those_of_the_hit(searcher, level, asked_lately):
+    query = Query(QUERY, k=4, level=level)
+    hits = searcher.search(query).hits
+    if not asked_lately:
+        searcher.reopen()
+    for hit in hits:
+        context = searcher.context(query, hit.passage.id)
+        assert (context.parts, context.score) == (hit.parts, hit.score)
+
+
 def test_sentences_are_the_nearest_of_their_passages(searcher):
     query = Query(QUERY, k=5, level=Level.SENTENCE)
     plain = {h.passage.id: h for h in searcher.search(Query(QUERY, k=5)).hits}

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.types import Filters, Query
+from core.base.types import Filters, Query, Span
 from core.search.syntax import LONGEST, ParsedQuery, parse, read
 
 
@@ -29,8 +29,9 @@ def test_phrases_in_the_quotes_of_many_languages(text: str, phrases: tuple[str, 
 def test_exclusions() -> None:
     parsed = parse('jaguar -car -"big cat" speed')
     assert parsed == ParsedQuery(
-        "jaguar speed", excluded=("car",), excluded_phrases=("big cat",), understood=("-car", '-"big cat"')
-    )
+        "jaguar speed", excluded=("car",), excluded_phrases=("big cat",), understood=("-car", '-"big cat"'),
+        places=(Span(7, 11), Span(12, 22)),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,13 @@ def test_fields(text: str, filters: Filters) -> None:
     parsed = parse(text)
     assert (parsed.text, parsed.filters) == ("x", filters)
     assert len(parsed.understood) == text.count(":")
+
+
+def test_places_are_those_of_what_was_typed() -> None:
+    text = "x TYPE:pdf, －old 「大学」 lang:de"
+    parsed = parse(text)
+    assert [text[p.start : p.end] for p in parsed.places] == ["TYPE:pdf,", "－old", "「大学」", "lang:de"]
+    assert parsed.understood == ("type:pdf", "-old", '"大学"', "lang:de")
 
 
 def test_excluded_fields() -> None:
@@ -130,5 +138,6 @@ def test_anything_can_be_parsed(pieces: list[str]) -> None:
     parsed = parse(text)
     assert parsed.understood or parsed == ParsedQuery(text)
     assert all(any(c.isalnum() for c in phrase) for phrase in (*parsed.phrases, *parsed.excluded_phrases))
+    assert len(parsed.places) == len(parsed.understood)
     kept = "".join(parsed.text.split())
     assert not parsed.understood or all(c in text for c in kept)
