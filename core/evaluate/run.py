@@ -64,12 +64,13 @@ class Evaluation:
 
 def evaluate(
     dataset: Dataset, searcher: Searcher, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
-    control: Control | None = None, listener: Listener = ignore, timed: Searcher | None = None,
+    control: Control | None = None, listener: Listener = ignore, timed: Searcher | None = None, clock: bool = True,
 ) -> Evaluation:  # fmt: skip
     """Run all queries of `dataset` through `searcher` and judge each channel's first 100 documents.
 
     A document ranks where its best passage does. It is known by its external id, else by its file's name with
-    or without the suffix. `timed` is the searcher to be put to the clock, when the other one knows its queries already.
+    or without the suffix. `timed` is the searcher to be put to the clock, when the other one knows its queries already;
+    without `clock` no time is taken.
 
     Raises:
         BadDataset: none of the judged documents is in the library, or a channel is unknown or not in its index.
@@ -91,7 +92,7 @@ def evaluate(
         channel: {name: [m([d for d, _ in run[q]], dataset.qrels[q]) for q in run] for name, m in by_name.items()}
         for channel, run in runs.items()
     }
-    spent = _times(dataset, timed or searcher, control)
+    spent = _times(dataset, timed or searcher, control) if clock else {}
     return _judged(dataset, searcher, values, runs, spent)
 
 
@@ -117,7 +118,7 @@ def comparisons(values: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[Co
 def evaluate_encoder(
     dataset: Dataset, encoder: Encoder, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
     control: Control | None = None, listener: Listener = ignore, fusing: Fusing | None = None,
-    kept: KeptVectors | None = None,
+    kept: KeptVectors | None = None, clock: bool = True,
 ) -> Evaluation:  # fmt: skip
     """Make a throw-away library of the corpus, each line one passage, and evaluate on it.
 
@@ -136,8 +137,9 @@ def evaluate_encoder(
         searcher, timed = Searcher(Path(folder), remembering, fusing), Searcher(Path(folder), encoder, fusing)
         try:
             return evaluate(
-                dataset, searcher, channels, measures=measures, control=control, listener=listener, timed=timed
-            )
+                dataset, searcher, channels, measures=measures, control=control, listener=listener, timed=timed,
+                clock=clock,
+            )  # fmt: skip
         finally:
             searcher.close()
             timed.close()
