@@ -235,12 +235,11 @@ class Snapshot:
         return self._sparse.frequencies(channel, terms)
 
     def _best(self, ordinals: Ordinals, scores: Scores, k: int) -> tuple[Ids, Scores]:
-        order = np.argsort(-scores)
+        order = (-scores).argsort()
         ranked = scores[order]
-        if (ranked[1:] == ranked[:-1]).any():
+        if np.count_nonzero(ranked[1:] == ranked[:-1]):  # seldom
             order = np.lexsort((self._members.ranks[ordinals], -scores))
-        order = order[:k]
-        return self._members.ids[ordinals[order]], scores[order]
+        return self._members.ids[ordinals[order[:k]]], ranked[:k]
 
     def _data_version(self) -> int:
         return int(self._db.execute("PRAGMA data_version").fetchone()[0])
