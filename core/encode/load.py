@@ -6,6 +6,7 @@ from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.encode.encoder import Encoder
 from core.encode.heads import read_heads
 from core.models.bundles import CONFIG, ENCODER, Bundle, active, find
+from core.models.known import spoken
 
 
 def open_encoder(bundle_id: str | None = None, *, threads: int = 0) -> Encoder:
@@ -44,6 +45,14 @@ def suggests_tokens(bundle_id: str) -> bool:
         return read_heads(find(bundle_id)).multi is not None
     except (ModelMissing, ModelDamaged):
         return False
+
+
+def languages(bundle_id: str) -> frozenset[str]:
+    """ISO 639-1 codes of the languages that an installed encoder was made for; none where that is not told, or many."""
+    try:
+        return spoken(find(bundle_id).config)
+    except (ModelMissing, ModelDamaged):
+        return frozenset()
 
 
 def _active() -> Bundle:

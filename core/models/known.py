@@ -6,7 +6,9 @@ can be added by its name, too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from core.models.bundles import ENCODER, LLM
 
@@ -75,3 +77,14 @@ KNOWN_MODELS: tuple[KnownModel, ...] = (
 
 def known_model(repo: str) -> KnownModel | None:
     return next((known for known in KNOWN_MODELS if repo == known.repo), None)
+
+
+def spoken(config: Mapping[str, Any]) -> frozenset[str]:
+    """ISO 639-1 codes of the languages that a model was made for; none where that is not told, or they are many.
+
+    Where the config does not say, what is known of its source does.
+    """
+    known = known_model(str(config.get("source", "")))
+    named = config.get("languages") or (known.languages if known else ())
+    codes = frozenset(str(name).lower().replace("_", "-").partition("-")[0] for name in named)
+    return codes if all(len(code) == 2 for code in codes) else frozenset()

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25, DENSE, MULTI
+from core.base.types import BM25, DENSE, LEXICAL, MULTI
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
-from core.search import feedback, fuse
+from core.search import feedback, foreign, fuse
 from core.search.fuse import DEFAULT, Fusing, Method, Rule
 from core.text.analyze import QueryTerm
 
@@ -27,7 +27,8 @@ class Prepared:
     """A query made ready for scoring; what is None or empty takes no part.
 
     `terms` are words (BM25), `vector` [D] is of the dense channel, `lexical` are tokens with the weights the encoder
-    gives them, `tokens` [T, M] the unit vectors of the query's tokens (multi).
+    gives them, `tokens` [T, M] the unit vectors of the query's tokens (multi). `strange` are the library's languages
+    that the encoder does not know.
     """
 
     terms: tuple[QueryTerm, ...]
@@ -35,6 +36,7 @@ class Prepared:
     weights: Mapping[str, float] = field(default_factory=dict)
     lexical: tuple[QueryTerm, ...] = ()
     tokens: Floats | None = None
+    strange: frozenset[str] = frozenset()
 
     def can(self, channel: str) -> bool:
         """Whether this channel can be scored: words always can."""
@@ -111,13 +113,23 @@ def _weights(
     own: Mapping[str, tuple[Ids, Scores]],
     fusing: Fusing,
 ) -> Mapping[str, float]:
-    """The weights for this query: words count as far as they can be trusted beside the meaning."""
+    """The weights for this query: words count as far as they can be trusted beside the meaning, and meaning as far as
+    the encoder knows the languages; where it does not, words count the more."""
     if not fusing.adaptive or BM25 not in scores or DENSE not in scores or len(scores[BM25]) == 0:
         return prepared.weights
     best, most = float(scores[BM25].max()), snapshot.most(BM25, prepared.terms)
     kin = _kin(snapshot, own[BM25][0], own[DENSE][0]) if snapshot.means is not None else None
     trust = fuse.trust(best, most, len(prepared.terms), kin)
-    return {**prepared.weights, BM25: trust * fuse.weight_of(BM25, prepared.weights)}
+    known = _known(snapshot, own[BM25][0], prepared.strange)
+    trusted = {BM25: trust + (1.0 - known) * (1.0 - trust), DENSE: known, LEXICAL: known, MULTI: known}
+    return {**prepared.weights, **{c: share * fuse.weight_of(c, prepared.weights) for c, share in trusted.items()}}
+
+
+def _known(snapshot: Snapshot, by_words: Ids, strange: frozenset[str]) -> float:
+    """How far the encoder is to be trusted with what the words found."""
+    if not strange:
+        return 1.0
+    return foreign.trust(list(snapshot.languages_of(by_words[:_LOOKED_AT].tolist()).values()), strange)
 
 
 def _kin(snapshot: Snapshot, by_words: Ids, by_meaning: Ids) -> float:
