@@ -1,7 +1,7 @@
 """Vectors of data sets, kept between evaluations, so that the second one of an encoder need not encode again.
 
-They lie in one SQLite file in the app's cache folder, by the encoder's id and a hash of what it saw. Above the limit
-those go first that were not used for longest.
+They lie in one SQLite file in the app's cache folder, by the name of what made them (`made_by`) and a hash of what it
+saw. Above the limit those go first that were not used for longest.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from core.encode.encoder import PASSAGE, Encoded, Encoder, FloatArray, TokenStat
 MOST_BYTES = 1 << 30  # about 700,000 vectors of 384 dimensions
 _BATCH = 500
 _BUSY_SECONDS = 30
+_PROBE = "The ferry leaves the harbour at 7:45; die Fähre legt um 7.45 Uhr ab."
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS vector (encoder TEXT, hash BLOB, used REAL, data BLOB, PRIMARY KEY (encoder, hash)) "
@@ -87,7 +88,7 @@ class Remembering:
     """An encoder that does not encode again what was kept. Only dense vectors are kept."""
 
     def __init__(self, encoder: Encoder, kept: KeptVectors) -> None:
-        self._encoder, self._kept = encoder, kept
+        self._encoder, self._kept, self._made_by = encoder, kept, made_by(encoder)
 
     @property
     def id(self) -> str:
@@ -110,7 +111,7 @@ class Remembering:
         on_batch: Callable[[int], None] | None = None,
     ) -> FloatArray:  # fmt: skip
         keys = [vector_key(kind, text) for text in texts]
-        known = self._kept.get(self.id, list(dict.fromkeys(keys)))
+        known = self._kept.get(self._made_by, list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
             done = len(texts) - len(missing)
@@ -119,7 +120,7 @@ class Remembering:
                 on_batch=None if on_batch is None else lambda n: on_batch(done + n),
             )  # fmt: skip
             rows = {key: vector.astype("<f4").tobytes() for key, vector in zip(missing, fresh, strict=True)}
-            self._kept.put(self.id, rows.items())
+            self._kept.put(self._made_by, rows.items())
             known.update(rows)
         return np.frombuffer(b"".join(known[key] for key in keys), "<f4").reshape(-1, self.dimension)
 
@@ -143,6 +144,15 @@ class Remembering:
 
     def token_states(self, text: str, kind: str = PASSAGE) -> TokenStates:
         return self._encoder.token_states(text, kind)
+
+
+def made_by(encoder: Encoder) -> str:
+    """The encoder's id and a hash of what it makes of one text.
+
+    Whatever changes its vectors (the graph in 8 bits or exact, one exported anew, other heads) changes the name.
+    """
+    vector = encoder.encode([_PROBE], kind=PASSAGE)[0].astype("<f4")
+    return f"{encoder.id}@{hashlib.sha256(vector.tobytes()).hexdigest()[:16]}"
 
 
 def vector_key(kind: str, text: str) -> bytes:

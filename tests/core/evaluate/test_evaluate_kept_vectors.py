@@ -4,7 +4,7 @@ import numpy as np
 
 from core.base.events import Control
 from core.encode.encoder import Encoder
-from core.evaluate.kept_vectors import KeptVectors, Remembering
+from core.evaluate.kept_vectors import _PROBE, KeptVectors, Remembering, made_by
 
 TEXTS = ["the ship in the harbour", "bread and butter", "the ship in the harbour"]
 
@@ -16,7 +16,7 @@ class Counting:
         self._encoder, self.id, self.dimension, self.asked = encoder, id, encoder.dimension, list[str]()
 
     def encode(self, texts, *, kind="passage", control=None, on_batch=None):  # type: ignore[no-untyped-def]
-        self.asked += texts
+        self.asked += [text for text in texts if text != _PROBE]
         return self._encoder.encode(texts, kind=kind, control=control, on_batch=on_batch)
 
 
@@ -35,6 +35,24 @@ def test_a_text_is_encoded_once_by_each_encoder_and_kind(tmp_path: Path, tiny_en
         assert (len(one.asked), len(other.asked)) == (4, 1)
     np.testing.assert_array_equal(again[:3], first)
     np.testing.assert_allclose(first[0], tiny_encoder.encode(TEXTS[:1])[0], atol=1e-6)
+
+
+class Rounded(Counting):
+    """The same model with numbers of fewer bits: its id is the same, its vectors are not."""
+
+    def encode(self, texts, *, kind="passage", control=None, on_batch=None):  # type: ignore[no-untyped-def]
+        made = super().encode(texts, kind=kind, control=control, on_batch=on_batch)
+        return made.astype(np.float16).astype(np.float32)
+
+
+def test_vectors_of_8_bits_are_not_taken_for_exact_ones(tmp_path: Path, tiny_encoder: Encoder) -> None:
+    exact, rounded = Counting(tiny_encoder, "one"), Rounded(tiny_encoder, "one")
+    assert made_by(exact) == made_by(exact) != made_by(rounded)  # type: ignore[arg-type]
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        Remembering(exact, kept).encode(TEXTS)  # type: ignore[arg-type]
+        found = Remembering(rounded, kept).encode(TEXTS)  # type: ignore[arg-type]
+    assert rounded.asked == TEXTS[:2]
+    np.testing.assert_array_equal(found[0], rounded.encode(TEXTS[:1])[0])
 
 
 def test_the_longest_unused_go_first(tmp_path: Path) -> None:
