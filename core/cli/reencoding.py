@@ -25,4 +25,4 @@ def reencode(
         return
     out.print(f"Generation {made.generation} with {made.encoder}: {made.passages} passages, {made.encoded} encoded.")
     if made.before:
-        out.print(f"Back to the encoder before: whymatch rollback --library {library} --to {made.before}", markup=False)
+        out.print(f"Back to the encoder before: whymatch rollback --library {library}", markup=False)

@@ -114,6 +114,11 @@ def switch(library: Path, number: int) -> Generation:
     return generation
 
 
+def forget(library: Path, number: int) -> None:
+    """Take a generation out of the history. What only it used is swept by the next writer."""
+    (folder(library, number) / MANIFEST).unlink(missing_ok=True)
+
+
 def damaged(path: Path, detail: str = "") -> IndexDamaged:
     what = f" ({detail})" if detail else ""
     return IndexDamaged(

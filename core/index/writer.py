@@ -239,8 +239,7 @@ class IndexWriter:
             stays.add(max(others, default=0))
         for number in generation.numbers(self._library)[: -max(keep, 1)]:
             if number not in stays:
-                with contextlib.suppress(FileNotFoundError):
-                    (generation.folder(self._library, number) / generation.MANIFEST).unlink()
+                generation.forget(self._library, number)
         sweep(self._library, self._db, self._segments, (self._means, self._tokens.codec_path))
 
     def _changed(
@@ -325,4 +324,4 @@ def _drop_damaged(library: Path) -> None:
     readable = {g.number for g in generation.history(library)}
     for number in generation.numbers(library):
         if number not in readable:
-            (generation.folder(library, number) / generation.MANIFEST).unlink(missing_ok=True)
+            generation.forget(library, number)

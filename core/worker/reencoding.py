@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from core.base.events import Changed, Control, Listener, Progress, Throttle
+from core.base.types import Generation
 from core.base.wire import to_plain
 from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder
@@ -22,6 +23,7 @@ from core.index import generation
 from core.index.writer import rebuild
 from core.ingest.guards import DiskGuard
 from core.ingest.indexing import Indexer, index_stored
+from core.models import adapted
 from core.store import database, documents, jobs, passages
 from core.worker.ingesting import fit_concepts, recorded
 
@@ -52,7 +54,7 @@ def reencode(
     """
     database.require(library)
     begun = time.monotonic()
-    encoder = encoder or open_encoder(model)
+    encoder = encoder or open_encoder(model, also=adapted.folder(library))
     with _writing(library) as db:
         job = jobs.start(db, KIND, {"model": encoder.id})
         with recorded(db, job) as outcome:
@@ -76,17 +78,26 @@ def _reencode(
     library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, begun: float
 ) -> Reencoded:
     before = generation.current(library)
-    encoded = 0
-    if before is None or before.encoder != encoder.id:
+    encoded, anew = 0, before is None or before.encoder != encoder.id
+    if anew:
         encoded = _encode(library, db, encoder, control, listener)
         made = rebuild(library, db, encoder, input_text, control=control, listener=listener)
         listener(Changed(made.number, documents.count(db), passages.count(db)))
     index_stored(library, db)  # of what was removed meanwhile copies may have taken over passages
     indexer = Indexer(library, db, encoder, control, listener)
     made = fit_concepts(library, db, indexer, control, listener)
+    if anew:
+        _drop_steps(library, before, made)
     back = max((g.number for g in generation.history(library) if g.encoder != encoder.id), default=0)
     seconds = round(time.monotonic() - begun, 2)
     return Reencoded(made.number, encoder.id, passages.count(db), encoded, seconds, back)
+
+
+def _drop_steps(library: Path, before: Generation | None, made: Generation) -> None:
+    """The generations on the way are none to go back to: the one before is that of the other encoder."""
+    for step in generation.history(library):
+        if (before.number if before else 0) < step.number < made.number:
+            generation.forget(library, step.number)
 
 
 def _encode(library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener) -> int:
