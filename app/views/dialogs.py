@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QShowEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from app.actions import ACTIONS
@@ -74,6 +74,14 @@ class Sheet(QDialog):
         wanted = min(self.layout().totalHeightForWidth(self.width()), most)
         if wanted > self.height():
             self.resize(self.width(), wanted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Not every window manager moves back what has grown beyond the screen's edge."""
+        super().resizeEvent(event)
+        area, frame = self.screen().availableGeometry(), self.frameGeometry()
+        over = max(0, frame.bottom() - area.bottom())
+        if over and self.isVisible():
+            self.move(frame.x(), max(area.top(), frame.y() - over))
 
 
 def settings_sheet(settings: Settings, parent: QWidget) -> Sheet:

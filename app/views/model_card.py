@@ -15,6 +15,9 @@ from app.widgets.empty_state import IconLabel
 from app.widgets.labels import Badge, ElidedLabel, Label
 
 
+_LINK_INSET = -5  # a link's words stand below those above it
+
+
 @dataclass(frozen=True, slots=True)
 class Deeds:
     """What the buttons of a model do, each with the model."""
@@ -40,7 +43,9 @@ def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: 
     card.body.addWidget(Label(facts(model), "small", wrap=True))
     choices = _choices(model, here, deeds, enabled)
     if choices:
-        card.body.addLayout(row(*choices, None, spacing=16))
+        line = row(*choices, None, spacing=16)
+        line.setContentsMargins(_LINK_INSET, 0, 0, 0)
+        card.body.addLayout(line)
     return card
 
 

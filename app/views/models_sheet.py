@@ -8,7 +8,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.context import Context
-from app.errors import describe
 from app.i18n import tr
 from app.models.model_entries import ENCODER, LLM, ModelRow, Needs
 from app.tasks.jobs import Task
@@ -18,6 +17,7 @@ from app.tasks.remaining import remaining, size_text
 from app.views import model_needs
 from app.views.dialogs import Sheet, confirm
 from app.views.model_card import Deeds, model_card
+from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import Button
 from app.widgets.card import Card, Rule, row
@@ -37,8 +37,7 @@ class ModelsSheet(Sheet):
         self._shown: object = None
         self._deeds = Deeds(lambda m: self._look(m.spec), lambda m: work.use(m.id), self._use_here, self._remove)
         self._build_work()
-        self.error = Label("", "error", wrap=True)
-        self.error.hide()
+        self.error = Banner()
         self.body.addWidget(self.error)
         body = self.scrolling()
         self._sections = {kind: self._section(body, *words) for kind, words in _SECTIONS.items()}
@@ -115,7 +114,7 @@ class ModelsSheet(Sheet):
         self.stop.setEnabled(not work.cancelling)
         self.busy.start(tr("Looking…")) if work.busy and not adding else self.busy.stop()
         free = not work.busy
-        self.look.setEnabled(free and "/" in self.name.text())
+        self.look.setEnabled(free and bool(self.name.text().strip()))
         for button in (self.from_folder, self.from_file):
             button.setEnabled(free)
         self._list(free)
@@ -163,12 +162,7 @@ class ModelsSheet(Sheet):
         self.amount.setText(f"{words} · {left}" if left else words)
 
     def _failed(self, error: Any) -> None:
-        said = describe(error)
-        self._say(f"{said.text} {said.advice}".strip())
-
-    def _say(self, text: str) -> None:
-        self.error.setText(text)
-        self.error.setVisible(bool(text))
+        self.error.show_error(error)
         self.grow()
 
     # what is done
@@ -178,7 +172,7 @@ class ModelsSheet(Sheet):
             self._look(self.name.text().strip())
 
     def _look(self, spec: str) -> None:
-        self._say("")
+        self.error.hide()
         self._work.look(spec, self._offer)
 
     def _offer(self, needs: Needs) -> None:
@@ -196,7 +190,7 @@ class ModelsSheet(Sheet):
         dialog.open()
 
     def _remove(self, model: ModelRow) -> None:
-        self._say("")
+        self.error.hide()
         words = tr("{size} are given back. This cannot be undone: to use it again it must be added again.",
                    size=size_text(model.size))  # fmt: skip
         if model.partial:

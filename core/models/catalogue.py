@@ -78,14 +78,19 @@ def listing() -> list[ModelEntry]:
 def resolved(spec: str) -> Starter | Path | str:
     """What a person means by `spec`: a starter, a path on the disk, or a model of the hub (`owner/name`).
 
-    Known models are found by their id, too. What is nothing of all is taken for a path.
+    Known models are found by their id, too, and those of the hub by the address of their page. What is nothing of all
+    is taken for a path.
     """
+    if spec.startswith("http"):
+        spec = spec.removeprefix(f"{hub.endpoint()}/").rstrip("/")
     starter = next((known for known in STARTER_MODELS if known.id == spec), None)
     if starter is not None:
         return starter
-    path = Path(spec).expanduser()
-    if path.exists():
-        return path
+    path = Path(spec)
+    with contextlib.suppress(RuntimeError, OSError):  # no such account, or a name longer than the disk takes
+        path = path.expanduser()
+        if path.exists():
+            return path
     known = next((known for known in KNOWN_MODELS if known.id == spec), None)
     return known.repo if known else spec if hub.is_spec(spec) else path
 

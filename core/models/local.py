@@ -22,10 +22,17 @@ def describe(path: Path, name: str = "") -> tuple[dict[str, Any], dict[str, Path
         PathMissing, ModelDamaged
         KnownError: not a model that can be used.
     """
-    if path.is_file():
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except OSError:  # a name that is too long
+        is_file = is_folder = False
+    if is_file:
         return _llm(path)
-    if not path.is_dir():
-        raise PathMissing(f"{path} does not exist.", "Name a starter model, a .gguf file or a model folder.")
+    if not is_folder:
+        raise PathMissing(
+            f"{path} does not exist.",
+            "Name a model of the hub (owner/name), a starter model, a .gguf file or a folder.",
+        )
     if (path / CONFIG).is_file():
         return _bundle(path)
     config, files = describe_encoder(path, name)

@@ -112,7 +112,7 @@ def test_a_refusal_is_told_in_plain_words(sheet: ModelsSheet, qtbot: QtBot) -> N
     sheet.look.click()
     qtbot.waitUntil(sheet.error.isVisible, timeout=WAIT)
     assert "closed to you" in sheet.error.text()
-    assert "HF_TOKEN" in sheet.error.text()
+    assert "HF_TOKEN" in _words(sheet)
 
 
 def test_removing_asks_first_and_says_that_it_is_final(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:

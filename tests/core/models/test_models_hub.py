@@ -52,6 +52,12 @@ def test_it_tells_what_a_model_takes_before_anything_is_fetched(hub: Hub) -> Non
     assert hub.sent == []
 
 
+def test_the_address_of_its_page_names_a_model(hub: Hub) -> None:
+    assert catalogue.needs(f"{hub.url}/{REPO}/").source == REPO
+    with pytest.raises(KnownError, match="does not exist"):
+        catalogue.needs(f"http://elsewhere.example/{REPO}")
+
+
 def test_only_the_needed_files_come_and_the_encoder_serves(hub: Hub, tiny_encoder: Encoder) -> None:
     events: list[Event] = []
     bundle = add(REPO, listener=events.append)
