@@ -16,7 +16,7 @@ _MOST = 0.5  # share of such passages up to which it counts fully: one or two ma
 
 def strange(spoken: Collection[str], languages: Sequence[str]) -> frozenset[str]:
     """The library's `languages` that an encoder of the languages `spoken` does not know: none where none are told."""
-    return frozenset(languages) - frozenset(spoken) if spoken else frozenset()
+    return frozenset(filter(None, languages)) - frozenset(spoken) if spoken else frozenset()
 
 
 def trust(languages: Sequence[str], unknown: Collection[str]) -> float:
@@ -24,4 +24,15 @@ def trust(languages: Sequence[str], unknown: Collection[str]) -> float:
     if not languages or not unknown:
         return 1.0
     share = sum(language in unknown for language in languages) / len(languages)
-    return 1.0 - (1.0 - LEAST) * max(0.0, share - _MOST) / (1.0 - _MOST)
+    return LEAST + (1.0 - LEAST) * min(1.0, (1.0 - share) / (1.0 - _MOST))
+
+
+def notice(found: Sequence[str], unknown: Collection[str], encoder: str) -> str:
+    """What a person should know of passages found in these languages; nothing where the encoder knows most of them."""
+    named = sorted({language for language in found if language in unknown})
+    if sum(language in unknown for language in found) <= _MOST * len(found):
+        return ""
+    return (
+        f"The encoder {encoder} was not made for the language of these passages ({', '.join(named)}): words count more "
+        "than meaning. An encoder of many languages would find more."
+    )

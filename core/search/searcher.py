@@ -31,6 +31,7 @@ from core.encode.load import languages as spoken_by
 from core.index.dense import Floats
 from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
+from core.models import adapted
 from core.search import filters as filtering
 from core.search import foreign, fuse, levels, phrases, syntax, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
@@ -117,7 +118,7 @@ class Searcher:
         self.close()
         self._snapshot = Snapshot.open(self._library)
         self._languages = self._snapshot.languages()[:MOST_LANGUAGES]
-        self._strange = foreign.strange(spoken_by(self._encoder.id), self._languages)
+        self._strange = foreign.strange(spoken_by(self._encoder.id, adapted.folder(self._library)), self._languages)
         self._remembered.clear()
         self._damaged = False
 
@@ -161,9 +162,11 @@ class Searcher:
             ranking, chosen = self._ranked(snapshot, query, prepared, (BM25,), allowed)
         clock.lap("rank")
         hits = self._at_level(snapshot, query, prepared, ranking, chosen)
+        if DENSE in ranking.scores:
+            notices.append(foreign.notice([hit.passage.language for hit in hits], self._strange, self._encoder.id))
         self._remembered.append((written, ranking, hits))
         clock.lap("fetch")
-        notice = " ".join(notices)
+        notice = " ".join(filter(None, notices))
         number, out = snapshot.generation.number, ranking.filtered_out
         return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood, parsed.places)
 

@@ -150,6 +150,11 @@ def languages(db: Database, ids: Sequence[int]) -> dict[int, str]:
     return found
 
 
+def languages_counted(db: Database) -> dict[str, int]:
+    """How many passages there are of each language; an empty one where it is not known."""
+    return dict(db.execute("SELECT language, count(*) FROM passage GROUP BY language").fetchall())
+
+
 def hashes_of(db: Database, document_id: int) -> dict[int, str]:
     """The hashes of the document's own passages, by passage id."""
     rows = db.execute("SELECT id, hash FROM passage WHERE document_id = ?", (document_id,)).fetchall()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 
@@ -10,12 +11,16 @@ from sqlite_utils import Database
 from core.base.errors import IndexDamaged, KnownError, LibraryLocked, NoPermission
 from core.base.types import Finding
 from core.encode.encoder import input_text
+from core.encode.load import languages
 from core.index import generation
 from core.index.check import check as check_index
 from core.index.writer import rebuild
 from core.ingest.indexing import Indexer
 from core.library import Library
-from core.store import database
+from core.models import adapted
+from core.models.bundles import find, verify
+from core.search import foreign
+from core.store import database, passages
 from core.store.database import explained
 from core.worker import documents_check
 from core.worker.finding import encoder_for
@@ -34,6 +39,8 @@ _OF_THE_INDEX = frozenset(
         "passage counts",
     }
 )
+
+_MANY_STRANGE = 0.05  # of the passages: fewer are mostly names and tables whose language was told wrongly
 
 
 def examine(library: Path, *, repair: bool = False) -> list[Finding]:
@@ -66,7 +73,14 @@ def _checks(library: Path, db: Database) -> list[Finding]:
     state = _database(db)
     if state.severity != "ok":
         return [state]
-    return [state, *documents_check.check(library, db), _concepts(library), *check_index(library, db)]
+    return [
+        state,
+        *documents_check.check(library, db),
+        _languages(library, db),
+        _concepts(library),
+        _encoders(library),
+        *check_index(library, db),
+    ]
 
 
 def _database(db: Database) -> Finding:
@@ -85,6 +99,26 @@ def _database(db: Database) -> Finding:
     return Finding("database", "ok", "The database is consistent.")
 
 
+def _languages(library: Path, db: Database) -> Finding:
+    """Whether the encoder was made for the languages of the passages: no fault of the library, so always `ok`."""
+    with contextlib.suppress(IndexDamaged):
+        current = generation.current(library)
+        counts = passages.languages_counted(db)
+        unknown = (
+            foreign.strange(languages(current.encoder, adapted.folder(library)), list(counts))
+            if current
+            else frozenset()
+        )
+        share = sum(counts[code] for code in unknown) / max(sum(counts.values()), 1)
+        if current and share > _MANY_STRANGE:
+            return Finding(
+                "languages", "ok", f"{share:.0%} of the passages are in languages that {current.encoder} was not made "
+                f"for ({', '.join(sorted(unknown))}): their words count more than their meaning. An encoder of many "
+                "languages serves them better: see `whymatch models list` and `whymatch reencode`.",
+            )  # fmt: skip
+    return Finding("languages", "ok", "The encoder was made for them, or does not say for which it was.")
+
+
 def _concepts(library: Path) -> Finding:
     from core.concepts.model import ConceptModel
 
@@ -98,6 +132,18 @@ def _concepts(library: Path) -> Finding:
     except (KnownError, OSError, ValueError) as error:
         return Finding("concepts", "error", f"The concept model cannot be loaded: {error}")
     return Finding("concepts", "ok", f"{current.concepts} is whole.")
+
+
+def _encoders(library: Path) -> Finding:
+    """Whether the encoders that were adapted to the library are whole: installed ones are the app's affair."""
+    own = {g.encoder for g in generation.history(library) if adapted.is_adapted(g.encoder)}
+    try:
+        for name in sorted(own):
+            verify(find(name, adapted.folder(library)))
+    except KnownError as error:
+        way = "Use another one: `whymatch rollback` or `whymatch reencode`."
+        return Finding("encoder", "error", f"{error.message} {way}")
+    return Finding("encoder", "ok", f"Its own ones are whole: {', '.join(sorted(own)) or 'there are none'}.")
 
 
 def _jobs(library: Path) -> Finding:

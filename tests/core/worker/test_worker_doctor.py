@@ -91,3 +91,17 @@ def test_words_of_an_older_version_are_made_anew_without_encoding(kept, by_docto
     assert kept.seen() == before
     with Snapshot.open(kept.folder) as snapshot:
         assert len(snapshot.sparse("bm25", query_terms("honey", ["en"]), 5)[0]) == 2
+
+
+def test_languages_that_the_encoder_was_not_made_for_are_told_of(kept, monkeypatch):
+    """No fault of the library: nothing is to be mended."""
+
+    def told():
+        return next(f for f in doctor.examine(kept.folder) if f.check == "languages")
+
+    monkeypatch.setattr(doctor, "languages", lambda encoder: frozenset({"en"}))
+    assert "not made for" not in told().detail
+    kept.written(lambda db: db.execute("UPDATE passage SET language = 'is'"))
+    assert "100% of the passages" in told().detail
+    assert "not made for (is)" in told().detail
+    assert wrong(kept) == {}
