@@ -16,6 +16,7 @@ from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors
 from core.evaluate.report import System
 from core.evaluate.run import MEASURES, Evaluation, evaluate, evaluate_encoder
+from core.models import adapted
 from core.search.fuse import Fusing, Method
 from core.search.searcher import Searcher
 from core.store.database import require
@@ -38,7 +39,8 @@ def measure(
                 fusing=fusing, kept=kept,
             )  # fmt: skip
     require(library)
-    searcher = Searcher(library, open_encoder(model) if model else encoder_for(library), fusing)
+    encoder = open_encoder(model, also=adapted.folder(library)) if model else encoder_for(library)
+    searcher = Searcher(library, encoder, fusing)
     try:
         return evaluate(data, searcher, channels, measures=measures, control=control, listener=listener)
     finally:

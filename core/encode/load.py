@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.encode.encoder import Encoder
 from core.encode.heads import read_heads
@@ -9,14 +11,16 @@ from core.models.bundles import CONFIG, ENCODER, Bundle, active, find
 from core.models.known import spoken
 
 
-def open_encoder(bundle_id: str | None = None, *, threads: int = 0) -> Encoder:
+def open_encoder(bundle_id: str | None = None, *, also: Path | None = None, threads: int = 0) -> Encoder:
     """The encoder of a bundle, by default the active one. `threads` 0 uses all cores.
+
+    `also` is a folder of bundles beside the installed ones: that of a library, for encoders adapted to it.
 
     Raises:
         ModelMissing, ModelDamaged
         KnownError: the bundle is no encoder.
     """
-    return serve(find(bundle_id) if bundle_id else _active(), threads=threads)
+    return serve(find(bundle_id, also) if bundle_id else _active(), threads=threads)
 
 
 def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:
@@ -39,18 +43,18 @@ def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:
         ) from error
 
 
-def suggests_tokens(bundle_id: str) -> bool:
+def suggests_tokens(bundle_id: str, also: Path | None = None) -> bool:
     """Whether an encoder has a trained multi-vector head: then its token vectors are worth their room."""
     try:
-        return read_heads(find(bundle_id)).multi is not None
+        return read_heads(find(bundle_id, also)).multi is not None
     except (ModelMissing, ModelDamaged):
         return False
 
 
-def languages(bundle_id: str) -> frozenset[str]:
+def languages(bundle_id: str, also: Path | None = None) -> frozenset[str]:
     """ISO 639-1 codes of the languages that an installed encoder was made for; none where that is not told, or many."""
     try:
-        return spoken(find(bundle_id).config)
+        return spoken(find(bundle_id, also).config)
     except (ModelMissing, ModelDamaged):
         return frozenset()
 

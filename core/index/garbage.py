@@ -13,6 +13,7 @@ from sqlite_utils import Database
 from core.base.files import TEMPORARY_SUFFIX
 from core.base.types import SegmentFile
 from core.index import generation, rows
+from core.models import adapted
 from core.store.database import known_errors, transaction
 
 # the names of our files and of the temporary ones they are written through
@@ -21,7 +22,8 @@ _OURS = re.compile(rf"{_MADE}|\.({_MADE}|manifest\.json|current\.json)\..*" + re
 
 
 def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), paths: Sequence[str] = ()) -> None:
-    """Remove segment rows, files and tombstones that neither a generation nor `pending` (with `paths`) needs.
+    """Remove segment rows, files and tombstones that neither a generation nor `pending` (with `paths`) needs, and
+    encoders of the library that no generation names.
 
     With a damaged manifest nothing is removed: what it names is not known.
     """
@@ -33,6 +35,7 @@ def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), path
     wanted = {*paths, *(path for one in kept for path in (one.means, one.codec))}
     wanted |= {path for file in named for path in (file.dense_path, file.multi_path)}
     _sweep_files(library, {library / path for path in wanted if path})
+    adapted.sweep(library, {one.encoder for one in kept})
 
 
 def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:

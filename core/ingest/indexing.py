@@ -17,6 +17,7 @@ from core.encode.encoder import Encoded, Encoder, input_hash, input_text
 from core.encode.load import suggests_tokens
 from core.index import generation
 from core.index.pooling import pooled
+from core.models import adapted
 from core.index.writer import IndexPassage, IndexWriter
 from core.store import documents, passages, representations
 from core.store.database import transaction
@@ -56,7 +57,7 @@ class Indexer:
         self.catch_up()
         self._ready: list[_Encoded] = []
         wanted = representations.keeps_tokens(db)
-        self._tokens = suggests_tokens(encoder.id) if wanted is None else wanted
+        self._tokens = suggests_tokens(encoder.id, adapted.folder(library)) if wanted is None else wanted
         if wanted is False:
             self.writer.drop_tokens()
         self._urgent = False

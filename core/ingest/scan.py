@@ -22,7 +22,9 @@ from core.store.documents import FileRow, Root, is_under
 
 # what a library puts into its folder
 LIBRARY_FILE = "library.db"
-LIBRARY_NAMES = frozenset({"library.lock", "generations", "models", "spool", "cache", "reading.json"})
+LIBRARY_NAMES = frozenset(
+    {"library.lock", "generations", "models", "spool", "cache", "reading.json", "jobs", "adapt.lock"}
+)
 # states that may have another cause than the file's content: looked at again in every scan
 ALWAYS_AGAIN = frozenset(
     {

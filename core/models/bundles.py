@@ -27,7 +27,7 @@ ENCODER, LLM = "encoder", "llm"
 STARTERS = {ENCODER: "all-MiniLM-L6-v2", LLM: "SmolLM2-135M-Instruct-Q4_1"}
 _ACTIVE = "active.json"
 _LOCK = "installing.lock"
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(\+[0-9a-f]{8})?")  # an adapted one has its hash behind
 _AGAIN = "Install it again: whymatch models add"
 
 
@@ -81,6 +81,21 @@ def load(folder: Path) -> Bundle:
     return bundle
 
 
+def _name(id: object) -> str:
+    if not isinstance(id, str):
+        raise TypeError("id is no text")
+    return id
+
+
+def _within(sizes: dict[str, int], files: dict[str, str]) -> dict[str, int]:
+    """The sizes, of the same files as the hashes; a bundle from elsewhere must not name what lies outside of it."""
+    for name in (*sizes, *files):
+        parts = PureWindowsPath(name)  # knows the separators of all systems
+        if parts.anchor or ".." in parts.parts or name not in sizes or name not in files:
+            raise ValueError(f"{name} is no file of the bundle")
+    return sizes
+
+
 def verify(bundle: Bundle, names: tuple[str, ...] = ()) -> None:
     """Compare the files' hashes (all files, or only `names`) with the config.
 
@@ -97,14 +112,15 @@ def _damaged(name: str, what: str) -> ModelDamaged:
     return ModelDamaged(f"The model {name} is damaged: {what}.", f"{_AGAIN} {name}")
 
 
-def find(id: str) -> Bundle:
-    """The installed bundle with this id.
+def find(id: str, also: Path | None = None) -> Bundle:
+    """The bundle with this id: one that lies in the folder `also`, such as a library's own, else an installed one.
 
     Raises:
         ModelMissing, ModelDamaged
     """
     _check_id(id)
-    return load(models() / id)
+    own = also is not None and (also / id / CONFIG).is_file()
+    return load(also / id if also is not None and own else models() / id)
 
 
 def installed() -> list[Bundle]:
@@ -151,7 +167,7 @@ def remove(id: str) -> None:
     if not folder.is_dir():
         raise ModelMissing(f"The model {id} is not installed.")
     try:
-        _discard(folder)
+        discard(folder)
     except OSError as error:
         raise from_os_error(error, folder) from error
     left = {kind: chosen for kind, chosen in _choices().items() if chosen != id}
@@ -159,33 +175,34 @@ def remove(id: str) -> None:
 
 
 @contextlib.contextmanager
-def installing(config: dict[str, Any]) -> Iterator[Path]:
+def installing(config: dict[str, Any], where: Path | None = None) -> Iterator[Path]:
     """Give an empty folder to put a model's files into; when the block ends well it becomes the bundle.
 
     `config` needs id and kind; format, files and sizes are added here, after the block has run. An older bundle
-    of the same id is replaced. Nothing stays when the block fails.
+    of the same id is replaced. Nothing stays when the block fails. The bundle lies in the folder `where`, which one
+    process at a time may write to, or among the installed ones.
 
     Raises:
         KnownError: the disk is full, there is no permission, or another process installs a model.
     """
     _check_id(config["id"])
-    target = models() / config["id"]
-    with _alone(target):
+    target = (where or models()) / config["id"]
+    with _alone(target) if where is None else contextlib.nullcontext(_swept(where)):
         yield from _installing(target, config)
 
 
 def _installing(target: Path, config: dict[str, Any]) -> Iterator[Path]:
     try:
-        folder = Path(tempfile.mkdtemp(dir=models(), prefix=f".{target.name}.", suffix=TEMPORARY_SUFFIX))
+        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=TEMPORARY_SUFFIX))
     except OSError as error:
         raise from_os_error(error, target) from error
     try:
         yield folder
         seal(folder, config)
         if target.exists():
-            _discard(target)
+            discard(target)
         folder.rename(target)
-        sync_folder(models())
+        sync_folder(target.parent)
     except OSError as error:
         raise from_os_error(error, target) from error
     finally:
@@ -195,21 +212,32 @@ def _installing(target: Path, config: dict[str, Any]) -> Iterator[Path]:
 @contextlib.contextmanager
 def _alone(target: Path) -> Iterator[None]:
     """One installation at a time, so that what a killed one has left behind can be told and swept."""
-    try:
-        models().mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, target) from error
+    _make_folder(target.parent)
     lock = FileLock(home() / _LOCK, "install")
     try:
         lock.acquire()
     except LibraryLocked:
         raise KnownError("Another model is being installed.", "Wait until that is done, then try again.") from None
     try:
-        for left in models().glob(f".*{TEMPORARY_SUFFIX}"):
-            shutil.rmtree(left, ignore_errors=True)
+        _swept(target.parent)
         yield
     finally:
         lock.release()
+
+
+def _swept(folder: Path) -> Path:
+    """The folder, made where it lacks, without what killed installations left behind."""
+    _make_folder(folder)
+    for left in folder.glob(f".*{TEMPORARY_SUFFIX}"):
+        shutil.rmtree(left, ignore_errors=True)
+    return folder
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_os_error(error, folder) from error
 
 
 def seal(folder: Path, config: dict[str, Any]) -> None:
@@ -225,7 +253,7 @@ def seal(folder: Path, config: dict[str, Any]) -> None:
     write_json(folder / CONFIG, {"format": FORMAT, **config, "files": files, "sizes": sizes})
 
 
-def _discard(folder: Path) -> None:
+def discard(folder: Path) -> None:
     """Delete a folder so that a half-deleted one is never taken for a bundle."""
     aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=TEMPORARY_SUFFIX))
     folder.rename(aside / folder.name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModel
+from transformers.utils import logging
 
 from core.base.errors import ModelDamaged
 from core.base.events import Control
@@ -57,7 +59,8 @@ class Backbone(nn.Module):
         """
         heads = read_heads(bundle)
         try:
-            model: Any = AutoModel.from_pretrained(bundle.folder, local_files_only=True, dtype=torch.float32)
+            with _quietly():
+                model: Any = AutoModel.from_pretrained(bundle.folder, local_files_only=True, dtype=torch.float32)
         except (OSError, ValueError, RuntimeError) as error:
             what = f"The weights of {bundle.id} cannot be loaded: {error}."
             raise ModelDamaged(what, f"Install it again: whymatch models add {bundle.id}") from error
@@ -151,6 +154,18 @@ class Backbone(nn.Module):
                 )
         except RuntimeError as error:
             raise ValueError(f"weights of another model: {error}") from error
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without a bar of the library's own on standard error."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _dense(linear: Linear, activation: str) -> nn.Module:

@@ -27,6 +27,7 @@ from core.base.files import TEMPORARY_SUFFIX, read_json, sha256_file, sync_folde
 
 WEIGHTS, REST, PLAIN, DONE = "weights.safetensors", "rest.safetensors", "state.json", "DONE"
 _NAME = re.compile(r"step-\d{8}(-\d+)?")
+_METADATA = {"format": "pt"}  # what transformers looks for
 _OS_ERROR = re.compile(r"os error (\d+)")
 
 
@@ -113,6 +114,18 @@ def _all(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: [int(part) for part in path.name.split("-")[1:]])
 
 
+def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Write safetensors.
+
+    Raises:
+        OSError: as of any file.
+    """
+    try:
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path, _METADATA)
+    except SafetensorError as error:
+        raise _os_error(error) from error
+
+
 def _free(folder: Path, step: int) -> Path:
     """A name that is not taken: nothing that was written is ever replaced."""
     name, again = f"step-{step:08d}", 0
@@ -123,10 +136,7 @@ def _free(folder: Path, step: int) -> Path:
 
 def _fill(folder: Path, state: State) -> None:
     for name, tensors in ((WEIGHTS, state.weights), (REST, state.rest)):
-        try:
-            save_file({key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}, folder / name)
-        except SafetensorError as error:
-            raise _os_error(error) from error
+        save_tensors(tensors, folder / name)
     (folder / PLAIN).write_text(json.dumps(state.plain), encoding="utf-8")
     hashes = {name: sha256_file(folder / name) for name in (WEIGHTS, REST, PLAIN)}
     for name in hashes:

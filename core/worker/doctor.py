@@ -104,11 +104,8 @@ def _languages(library: Path, db: Database) -> Finding:
     with contextlib.suppress(IndexDamaged):
         current = generation.current(library)
         counts = passages.languages_counted(db)
-        unknown = (
-            foreign.strange(languages(current.encoder, adapted.folder(library)), list(counts))
-            if current
-            else frozenset()
-        )
+        spoken = languages(current.encoder, adapted.folder(library)) if current else frozenset()
+        unknown = foreign.strange(spoken, list(counts))
         share = sum(counts[code] for code in unknown) / max(sum(counts.values()), 1)
         if current and share > _MANY_STRANGE:
             return Finding(

@@ -20,6 +20,7 @@ from core.explain.explain import explain
 from core.index import generation
 from core.index.writer import rebuild
 from core.library import Library
+from core.models import adapted
 from core.search.searcher import Searcher
 from core.store import database
 
@@ -81,7 +82,7 @@ class Finder:
         with contextlib.suppress(IndexDamaged, ModelMissing, ModelDamaged):
             made = self._searcher.snapshot().generation.encoder
             if made and made != self.encoder.id:
-                encoder = CachedEncoder(open_encoder(made))
+                encoder = CachedEncoder(open_encoder(made, also=adapted.folder(self._folder)))
                 self._searcher.close()
                 self.encoder, self._searcher = encoder, Searcher(self._folder, encoder)
 
@@ -128,7 +129,7 @@ def encoder_for(library: Path) -> Encoder:
     Raises:
         ModelMissing, ModelDamaged
     """
-    return open_encoder(_encoder_id(library))
+    return open_encoder(_encoder_id(library), also=adapted.folder(library))
 
 
 def _encoder_id(library: Path) -> str | None:
