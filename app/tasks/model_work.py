@@ -19,11 +19,13 @@ from core.worker.protocol import MODELS
 class ModelWork(QObject):
     """The list of models and the one addition at work.
 
-    `changed()`: the list, or what runs, is another. `progress(Progress)` of the addition. `failed(error)`: an operation
-    failed; `watched` says that somebody shows that, else it becomes a message of the window.
+    `changed()`: the list, or what runs, is another. `looked(Needs)`: what a model takes. `progress(Progress)` of the
+    addition. `failed(error)`: an operation failed; `watched` says that somebody shows that, else it becomes a message
+    of the window.
     """
 
     changed = Signal()
+    looked = Signal(object)
     progress = Signal(object)
     failed = Signal(object)
 
@@ -54,9 +56,9 @@ class ModelWork(QObject):
     def remove(self, id: str) -> None:
         self._ask("remove", {"id": id})
 
-    def look(self, spec: str, then: Callable[[Needs], object]) -> None:
-        """Ask what a model takes; nothing is fetched yet."""
-        self._ask("needs", {"spec": spec}, lambda data: then(needs(data)))
+    def look(self, spec: str) -> None:
+        """Ask what a model takes, told by `looked`; nothing is fetched yet."""
+        self._ask("needs", {"spec": spec}, lambda data: self.looked.emit(needs(data)))
 
     def add(self, wanted: Needs) -> None:
         self.adding = wanted.id

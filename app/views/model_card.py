@@ -15,9 +15,6 @@ from app.widgets.empty_state import IconLabel
 from app.widgets.labels import Badge, ElidedLabel, Label
 
 
-_LINK_INSET = -5  # a link's words stand below those above it
-
-
 @dataclass(frozen=True, slots=True)
 class Deeds:
     """What the buttons of a model do, each with the model."""
@@ -31,7 +28,7 @@ class Deeds:
 def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: bool) -> QWidget:
     """`library_encoder` is what the open library's index was made with; without `enabled` the buttons wait."""
     here = model.kind == ENCODER and model.id == library_encoder
-    card = Card(role="well", padding=12, spacing=4)
+    card = Card(padding=12, spacing=4)
     head = row(
         IconLabel("search" if model.kind == ENCODER else "ask", "muted", 18), ElidedLabel(model.id, "strong"),
         *_badges(model, here), *_at_the_end(model, here, deeds, enabled), spacing=8,
@@ -43,9 +40,7 @@ def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: 
     card.body.addWidget(Label(facts(model), "small", wrap=True))
     choices = _choices(model, here, deeds, enabled)
     if choices:
-        line = row(*choices, None, spacing=16)
-        line.setContentsMargins(_LINK_INSET, 0, 0, 0)
-        card.body.addLayout(line)
+        card.body.addLayout(row(*choices, None, spacing=16))
     return card
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.context import Context
 from app.i18n import tr
@@ -33,6 +34,7 @@ class ModelsSheet(Sheet):
     def __init__(self, context: Context, work: ModelWork, parent: QWidget) -> None:
         super().__init__(tr("Models"), parent)
         self.setMinimumWidth(680)
+        self.close_button.setDefault(False)  # Return in the field of a name looks at the model
         self._context, self._work = context, work
         self._shown: object = None
         self._deeds = Deeds(lambda m: self._look(m.spec), lambda m: work.use(m.id), self._use_here, self._remove)
@@ -46,6 +48,7 @@ class ModelsSheet(Sheet):
         body.addStretch(1)
         work.watched = True
         work.changed.connect(self.refresh)  # bound methods: they end with the sheet
+        work.looked.connect(self._offer)
         work.progress.connect(self._progressed)
         work.failed.connect(self._failed)
         context.jobs.changed.connect(self.refresh)
@@ -126,12 +129,25 @@ class ModelsSheet(Sheet):
         if wanted == self._shown or work.models is None:
             return
         self._shown = wanted
+        held = self.focusWidget()
         for kind, column in self._sections.items():
             _clear(column)
             for model in sorted(work.models, key=self._order):
                 if model.kind == kind:
                     column.addWidget(model_card(model, work.library_encoder, self._deeds, enabled=enabled))
+        self._order_keys(held.accessibleName() if held is not None else "")
         QTimer.singleShot(0, self, self.grow)  # when the new cards have their sizes
+
+    def _order_keys(self, held: str) -> None:
+        """Tab goes down the new cards, then to the other models; the button named `held` has the focus again."""
+        columns = self._sections.values()
+        cards = [column.itemAt(at).widget() for column in columns for at in range(column.count())]
+        buttons = [button for card in cards for button in card.findChildren(QAbstractButton)]
+        for before, after in pairwise([*buttons, self.name, self.look, self.from_folder, self.from_file]):
+            QWidget.setTabOrder(before, after)
+        same = next((button for button in buttons if held and button.accessibleName() == held), None)
+        if same is not None:
+            same.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _order(self, model: ModelRow) -> tuple[bool, bool, bool]:
         """What is in use first, then what is there; else as the child lists them."""
@@ -173,7 +189,7 @@ class ModelsSheet(Sheet):
 
     def _look(self, spec: str) -> None:
         self.error.hide()
-        self._work.look(spec, self._offer)
+        self._work.look(spec)
 
     def _offer(self, needs: Needs) -> None:
         if self.isVisible():

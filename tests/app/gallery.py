@@ -142,7 +142,9 @@ def models_sheet(window: MainWindow) -> QDialog:
 
 def models_busy(window: MainWindow) -> None:
     sheet = models_sheet(window)
-    sheet._work.look("BAAI/bge-m3", sheet._work.add)
+    sheet._work.looked.disconnect(sheet._offer)
+    sheet._work.looked.connect(sheet._work.add)
+    sheet._work.look("BAAI/bge-m3")
     rest(QApplication.instance(), 300)
 
 

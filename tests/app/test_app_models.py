@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from app_helpers import fake_command, fill
 from fake_models import LONG
-from PySide6.QtWidgets import QDialog
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QDialog
 from pytestqt.qtbot import QtBot
 
 from app.errors import Message, Notifications
@@ -113,6 +115,45 @@ def test_a_refusal_is_told_in_plain_words(sheet: ModelsSheet, qtbot: QtBot) -> N
     qtbot.waitUntil(sheet.error.isVisible, timeout=WAIT)
     assert "closed to you" in sheet.error.text()
     assert "HF_TOKEN" in _words(sheet)
+
+
+def test_return_in_the_name_looks_and_leaves_the_sheet_open(sheet: ModelsSheet, qtbot: QtBot) -> None:
+    sheet.name.setFocus()
+    sheet.name.setText("BAAI/bge-m3")
+    QTest.keyClick(sheet.name, Qt.Key.Key_Return)
+    assert sheet.isVisible()
+    assert "BAAI/bge-m3" in _words(_inner(sheet, qtbot))
+
+
+def test_what_a_model_takes_is_not_told_to_a_sheet_that_was_closed(
+    window: MainWindow, sheet: ModelsSheet, qtbot: QtBot
+) -> None:
+    sheet.name.setText("BAAI/bge-m3")
+    sheet.look.click()
+    sheet.reject()
+    qtbot.waitUntil(lambda: not window.models.busy, timeout=WAIT)  # an exception on the way fails the test
+    assert not [d for d in window.findChildren(QDialog) if d.isVisible()]
+
+
+def test_tab_goes_down_the_cards_then_to_the_other_models(sheet: ModelsSheet) -> None:
+    passed: list[str] = []
+    at = sheet.name.previousInFocusChain()
+    while at is not sheet.name and len(passed) < 100:
+        passed += [at.accessibleName()] if isinstance(at, QAbstractButton) else []
+        at = at.previousInFocusChain()
+    adds = [name for name in passed if name.startswith("Add ")]
+    assert adds[:2] == ["Add Qwen2.5-0.5B-Instruct-GGUF", f"Add {LONG}"]
+    assert passed.index(adds[0]) == 1  # only its "Remove" stands between
+
+
+def test_a_card_made_anew_keeps_the_focus(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
+    button = _button(sheet, "Use multilingual-e5-small for this library")
+    button.setFocus()
+    window.models.use("multilingual-e5-small")
+    qtbot.waitUntil(lambda: not window.models.busy and sheet.focusWidget() is not button, timeout=WAIT)
+    held = sheet.focusWidget()
+    assert held is not None
+    assert held.accessibleName() == "Use multilingual-e5-small for this library"
 
 
 def test_removing_asks_first_and_says_that_it_is_final(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
