@@ -63,6 +63,16 @@ def use(id: str, json: Json = False) -> None:
 
 
 @models.command()
+def renew(id: str, json: Json = False) -> None:
+    """Export an encoder that an older version installed again, for speed. Nothing is fetched; its vectors stay good."""
+    from core.encode.renew import renew as run
+
+    with progress() as line:
+        run(id, control=line.control, listener=line)
+    _show(json)
+
+
+@models.command()
 def remove(id: str, json: Json = False) -> None:
     """Delete an installed model, or what was fetched of one."""
     from core.models import catalogue
@@ -103,9 +113,13 @@ def _show(json: bool) -> None:
     for row in rows:
         state = "in use" if row.active else "installed" if row.installed else "not installed"
         state = "damaged" if row.damaged else "fetched in part" if row.partial else state
+        state += ", of an older version" if row.outdated else ""
         languages = ", ".join(row.languages[:4]) + (" …" if len(row.languages) > 4 else "")
         table.add_row(escape(row.id), row.kind, _megabytes(row.size), escape(row.licence), escape(languages), state)
     out.print(table)
+    for row in rows:
+        if row.outdated:
+            out.print(f"{row.id} gets faster once it is exported again: whymatch models renew {row.id}", markup=False)
 
 
 def _megabytes(size: int) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.base.paths import models
-from core.models import bundles, hub, hub_fetch, local
+from core.models import bundles, graphs, hub, hub_fetch, local
 from core.models.bundles import ENCODER, LLM, Bundle
 from core.models.known import KNOWN_MODELS, KnownModel, known_model
 from core.models.starter import STARTER_MODELS, Starter
@@ -23,7 +23,8 @@ class ModelEntry:
     """One line of the list. `size` is bytes on disk, or about what it will take when not installed.
 
     `spec` is what to add it by. `download` (0 once it is installed) and `memory` are bytes, about. `damaged` ones are
-    there but cannot be used; `partial` ones are fetched in part.
+    there but cannot be used; `partial` ones are fetched in part. `outdated` ones are served from a graph of an older
+    version: they work, and are faster once renewed.
     """
 
     id: str
@@ -40,6 +41,7 @@ class ModelEntry:
     about: str = ""
     damaged: bool = False
     partial: bool = False
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ def _present(bundle: Bundle, used: Bundle | None, known: ModelEntry | None) -> M
     about = known.about if known and known.source == source else ""
     return ModelEntry(
         bundle.id, bundle.kind, source, bundle.size, licence, True, is_used, bundle.id,
-        tuple(config.get("languages", ())), 0, _memory(bundle), about,
+        tuple(config.get("languages", ())), 0, _memory(bundle), about, outdated=graphs.outdated(bundle),
     )  # fmt: skip
 
 
