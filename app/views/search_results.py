@@ -19,6 +19,7 @@ from app.widgets.page_offsets import one_line
 from core.base.errors import KnownError
 from core.base.types import BM25, Level, SearchResult
 
+ROUND = 6  # pixels that rows keep from the upper and lower edge of their card
 EXACTLY = 0.5  # milliseconds below which a time says nothing
 
 
@@ -76,6 +77,7 @@ class SearchResults(QWidget):
         self._page = QWidget(self._stack)
         self.results = Card(self._page, padding=1, spacing=0)
         self.list = HitList(self.results)
+        self.results.body.setContentsMargins(1, ROUND, 1, ROUND)  # rows are square, the card's corners are not
         self.results.body.addWidget(self.list, 1)
         self.count = ElidedLabel("", "small", self._page, mode=Qt.TextElideMode.ElideRight)
         self.busy = Busy(tr("Searching…"), self._page, delay_ms=300)
@@ -95,7 +97,8 @@ class SearchResults(QWidget):
         stays = tr("Add a folder first. It is read on this computer and stays on it.")
         self.nothing_yet = EmptyState("library", tr("Nothing to search yet"), stays, (to_library,), self._stack)
         keys = tr(
-            "A few words or a whole question. Arrow keys move, Enter opens a document, Ctrl+I says why it matched."
+            'A few words or a whole question. Words in "quotes" must stand side by side, -word leaves out, type:pdf or '
+            "in:folder narrows. Arrow keys move, Enter opens a document, Ctrl+I says why it matched."
         )
         self.start = EmptyState("search", tr("Search by words or by meaning"), keys, parent=self._stack)
         self._clear = Button(tr("Clear filters"), "secondary", "", self.clear_filters.emit)

@@ -26,6 +26,7 @@ class HitList(QListView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setProperty("kind", "hits")
         self._model = HitModel(self)
         self._delegate = HitDelegate(self)
         self.setModel(self._model)

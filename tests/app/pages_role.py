@@ -28,6 +28,7 @@ from core.base.types import (
 )  # fmt: skip
 from core.base.wire import from_plain, to_plain
 from core.library import Library
+from core.search.syntax import parse
 
 TYPES = {"pdf": "application/pdf", "txt": "text/plain", "html": "text/html"}
 
@@ -78,8 +79,10 @@ class PagesRole(FakeRole):
         kept = [h for h in hits if not query.filters.types or h.passage.media_type in query.filters.types]
         kept.sort(key=lambda h: -h.score)
         ranked = tuple(Hit(n, h.passage, h.score, h.parts, h.spans, h.snippet) for n, h in enumerate(kept, start=1))
+        parsed = parse(query.text)
+        told = (parsed.understood, parsed.places)
         notice = "A damaged index file is being made again." if "notice" in query.text else ""
-        return SearchResult(query, ranked[: query.k], 1, {"total": 12.0}, len(hits) - len(kept), notice)
+        return SearchResult(query, ranked[: query.k], 1, {"total": 12.0}, len(hits) - len(kept), notice, *told)
 
     def hit(self, query: Query, passage: Passage) -> Hit | None:
         found = {w: spans_of(w, passage.text) for w in words(query.text)}

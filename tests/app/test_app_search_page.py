@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.context import Place
 from app.views.ask_question import Question
 from app.views.search_page import FIRST, SearchPage
-from core.base.types import Filters, Hit, Passage, Span
+from core.base.types import Filters, Hit, Level, Passage, Span
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
 
@@ -97,6 +97,33 @@ def test_no_hits_is_said_and_filters_are_blamed_when_they_are_to_blame(page: Sea
     assert page.results.shown is page.results.no_hits
     assert page.results.no_hits.text.text() == "The filters hide 1 passage that matches."
     assert page.results._clear.isVisibleTo(page)
+
+
+def test_what_was_understood_is_shown_and_taken_out_by_a_click(page: SearchPage, qtbot: QtBot) -> None:
+    search(page, qtbot, 'harbour dues "every boat" -lamp type:pdf')
+    chips = page.understood.chips
+    assert page.understood.isVisible()
+    assert [chip.accessibleName() for chip in chips] == [
+        "Take out: With these words side by side: every boat",
+        "Take out: Without this word: lamp",
+        "Take out: Files of this kind: pdf",
+    ]
+    assert all(chip.toolTip() for chip in chips)
+    chips[1].click()
+    qtbot.waitUntil(lambda: not page._latest.busy and len(page.understood.chips) == 2, timeout=5000)
+    assert page.box.text() == 'harbour dues "every boat" type:pdf'
+    assert page.box.hasFocus()
+    page.box.clear()
+    qtbot.waitUntil(lambda: not page.understood.isVisible(), timeout=5000)
+
+
+def test_no_hits_blames_what_was_asked_for_beside_words(page: SearchPage, qtbot: QtBot) -> None:
+    page.level.choose(Level.SENTENCE)
+    search(page, qtbot, "nothing -lamp")
+    assert page.results.shown is page.results.no_hits
+    assert page.results.no_hits.title.text() == "No sentence matches"
+    assert "-lamp" in page.results.no_hits.text.text()
+    assert not page.results._clear.isVisibleTo(page)
 
 
 def test_error_is_shown_with_advice_and_tried_again(page: SearchPage, qtbot: QtBot) -> None:
