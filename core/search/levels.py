@@ -8,8 +8,9 @@ A sentence scores what its passage does, and how near it is to the query itself.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -32,10 +33,13 @@ VECTOR_WEIGHT = 0.1  # of the document's own vector; its passages have most of i
 SENTENCE_WEIGHT = 1.0
 MOST_COMPARED = 30  # passages whose sentences are encoded
 MOST_SENTENCES = 120
+BUDGET_SECONDS = 0.25  # for sentences that were not met before; the best passages' come first
+_AT_ONCE = 16  # sentences encoded between two looks at the clock: work for all threads
 _KEPT = 4_000  # vectors of sentences
 
 Scores = npt.NDArray[np.float64]
 _Group = tuple[int, str]
+_Sentence = tuple[int, str, str]  # number of the generation, language, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,29 +145,34 @@ def _members(snapshot: Snapshot, one: _Group) -> npt.NDArray[np.int64]:
 
 @dataclass
 class Sentences:
-    """Finds the best sentence of each hit; keeps the vectors of sentences that it met."""
+    """Finds the best sentence of each hit; keeps the vectors of sentences that it met.
+
+    To encode all sentences of thirty passages takes a large encoder seconds: it goes from the best passage on, and when
+    `BUDGET_SECONDS` are over the others stay as they are. The same search goes on from there when it is asked again.
+    """
 
     encoder: Encoder
-    _vectors: OrderedDict[tuple[int, str, str], Floats] = field(default_factory=OrderedDict)
+    _vectors: OrderedDict[_Sentence, Floats] = field(default_factory=OrderedDict)
 
     def best(self, snapshot: Snapshot, hits: Sequence[Hit], vector: Floats | None) -> tuple[Hit, ...]:
         """The hits shown at their best sentence, those with the best passage and sentence first.
 
-        Hits beyond the first `MOST_COMPARED`, and all of them without a query `vector`, stay as they are.
+        Hits beyond the first `MOST_COMPARED` or the budget, and all of them without a query `vector`, stay as they are.
         """
         if vector is None:
             return tuple(hits)
-        spans = self._spans(hits)
-        wanted = [(hit, span) for hit, some in zip(hits, spans, strict=False) for span in some]
-        if not wanted:
-            return tuple(hits)
-        cosines = self._encoded(snapshot, wanted).astype(np.float64) @ vector.astype(np.float64)
-        scored, at = [], 0
-        for some in spans:
-            values = cosines[at : at + len(some)]
-            at += len(some)
-            scored.append((float(values.max()), some[int(values.argmax())]))
-        return _reordered(hits, scored)
+        until, met = time.perf_counter() + BUDGET_SECONDS, True
+        scored: list[tuple[float, Span]] = []
+        for part in _rounds(list(zip(hits, self._spans(hits), strict=False))):
+            keys = [_sentence(snapshot, hit, span) for hit, spans in part for span in spans]
+            new = any(key not in self._vectors for key in keys)
+            if new and not met and time.perf_counter() >= until:
+                break
+            met = met and not new
+            cosines = iter((self._encoded(snapshot, keys).astype(np.float64) @ vector.astype(np.float64)).tolist())
+            scored += [max(((next(cosines), span) for span in spans), key=lambda one: one[0]) for _, spans in part]
+        self._forget()
+        return _reordered(hits, scored) if scored else tuple(hits)
 
     def _spans(self, hits: Sequence[Hit]) -> list[list[Span]]:
         """The sentences of the best hits, whole passages only."""
@@ -177,20 +186,35 @@ class Sentences:
             found.append(some[:MOST_SENTENCES])
         return found
 
-    def _encoded(self, snapshot: Snapshot, wanted: Sequence[tuple[Hit, Span]]) -> Floats:
+    def _encoded(self, snapshot: Snapshot, keys: Sequence[_Sentence]) -> Floats:
         """Unit vectors [S, D] as the index has its passages'."""
-        number = snapshot.generation.number
-        keys = [(number, hit.passage.language, hit.passage.text[s.start : s.end]) for hit, s in wanted]
         missing = [key for key in dict.fromkeys(keys) if key not in self._vectors]
         if missing:
             made = self.encoder.encode([text for *_, text in missing], kind=PASSAGE)
             if snapshot.means is not None:
                 made = snapshot.means.passages(made, [language for _, language, _ in missing])
             self._vectors.update(zip(missing, made, strict=True))
-        found = np.stack([self._vectors[key] for key in keys])
+        return np.stack([self._vectors[key] for key in keys])
+
+    def _forget(self) -> None:
         while len(self._vectors) > _KEPT:
             self._vectors.popitem(last=False)
-        return found
+
+
+def _sentence(snapshot: Snapshot, hit: Hit, span: Span) -> _Sentence:
+    return snapshot.generation.number, hit.passage.language, hit.passage.text[span.start : span.end]
+
+
+def _rounds(hits: Sequence[tuple[Hit, list[Span]]]) -> Iterator[list[tuple[Hit, list[Span]]]]:
+    """Whole passages in their order, about `_AT_ONCE` sentences at a time."""
+    part: list[tuple[Hit, list[Span]]] = []
+    for one in hits:
+        part.append(one)
+        if sum(len(spans) for _, spans in part) >= _AT_ONCE:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 def _reordered(hits: Sequence[Hit], scored: Sequence[tuple[float, Span]]) -> tuple[Hit, ...]:

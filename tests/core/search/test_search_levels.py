@@ -1,11 +1,13 @@
 """Levels against a plain aggregation of what the passage ranking says."""
 
+import math
 import re
 
 import numpy as np
 import pytest
 
 from core.base.types import Level, Query
+from core.search import levels
 from core.search.levels import DECAY, DOCUMENT, MOST_PASSAGES, SENTENCE, VECTOR_WEIGHT
 from core.search.searcher import Searcher
 from core.text.sentences import split
@@ -38,7 +40,8 @@ def kept(tmp_library, tiny_encoder, tmp_path):
 
 
 @pytest.fixture
-def searcher(kept):
+def searcher(kept, monkeypatch):
+    monkeypatch.setattr(levels, "BUDGET_SECONDS", math.inf)
     searcher = Searcher(kept.folder, kept.encoder)
     yield searcher
     searcher.close()
@@ -130,3 +133,23 @@ def test_sentences_are_the_nearest_of_their_passages(searcher):
         assert re.search(r"\w", text[hit.snippet.start : hit.snippet.end])
     assert [h.score for h in compared] == sorted((h.score for h in compared), reverse=True)
     assert searcher.search(query).hits == found
+
+
+def test_without_time_the_best_passages_are_compared_and_the_rest_next_time(searcher, monkeypatch):
+    query = Query(QUERY, k=5, level=Level.SENTENCE)
+    plain = searcher.search(Query(QUERY, k=5)).hits
+    whole = {h.passage.id: h.snippet for h in searcher.search(query).hits if h.parts[-1].channel == SENTENCE}
+    assert len(whole) > 1
+    monkeypatch.setattr(levels, "BUDGET_SECONDS", 0.0)
+    searcher._sentences = levels.Sentences(searcher.encoder)
+    hits = searcher.search(query).hits
+    compared = [h for h in hits if h.parts[-1].channel == SENTENCE]
+    assert 0 < len(compared) < len(whole)
+    assert {h.passage.id for h in compared} == {h.passage.id for h in plain[: len(compared)]}
+    assert [h.passage.id for h in hits[len(compared) :]] == [h.passage.id for h in plain[len(compared) :]]
+    assert all(h.snippet == whole[h.passage.id] for h in compared)
+    for hit in hits:
+        context = searcher.context(query, hit.passage.id)
+        assert (context.parts, context.score) == (hit.parts, hit.score)
+    again = searcher.search(query).hits  # what was met costs no time
+    assert sum(h.parts[-1].channel == SENTENCE for h in again) == len(compared) + 1
