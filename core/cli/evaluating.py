@@ -51,6 +51,9 @@ def evaluate(
     others: dict[str, list[System]] = {}
     with progress() as line:
         for data in map(load, datasets):
+            if run is not None:
+                measuring.check_names(data)
+            read = [measuring.read_system(path, data, names) for path in against or ()]
             first, *more = [
                 measuring.measure(
                     data, channels=wanted, measures=names, model=encoder, library=where, fusion=fusion,
@@ -58,9 +61,8 @@ def evaluate(
                 )
                 for encoder, where in product(model or (None,), library or (None,))
             ]  # fmt: skip
-            found.append(first)
-            read = [measuring.read_system(path, data, names) for path in against or ()]
             others[data.name] = [*map(measuring.system, more), *read]
+            found.append(measuring.compared(first, others[data.name]))
     if run is not None:
         measuring.write_runs(run, found)
     if page is not None:

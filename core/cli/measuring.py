@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich import box
 from rich.table import Table
 
+from core.base.errors import BadDataset
 from core.base.events import Control, Listener
 from core.cli.output import out
 from core.encode.load import open_encoder
 from core.evaluate import metrics, trec
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors
-from core.evaluate.report import System
+from core.evaluate.report import System, systems
 from core.evaluate.run import MEASURES, Evaluation, evaluate, evaluate_encoder
+from core.evaluate.significance import compare
 from core.models import adapted
 from core.search.fuse import Fusing, Method
 from core.search.searcher import Searcher
@@ -55,6 +58,19 @@ def write_runs(path: Path, evaluations: Sequence[Evaluation]) -> None:
         trec.write(name, run, channel)
 
 
+def check_names(data: Dataset) -> None:
+    """Raise BadDataset when the ids cannot stand in a run file: before anything is measured."""
+    trec.check([*data.queries, *(document.id for document in data.corpus)])
+
+
+def compared(evaluation: Evaluation, others: Sequence[System]) -> Evaluation:
+    """With the last channel set against other systems, too, by the first measure."""
+    main = systems(evaluation)[-1]
+    measure = next(iter(main.values))
+    more = [compare(main.name, one.name, measure, main.values[measure], one.values[measure]) for one in others]
+    return replace(evaluation, comparisons=(*evaluation.comparisons, *more))
+
+
 def show(evaluation: Evaluation) -> None:
     """A table: means with their intervals, and how far the last channel is from the others."""
     measures = list(next(iter(evaluation.values.values())))
@@ -71,7 +87,8 @@ def show(evaluation: Evaluation) -> None:
     for one in evaluation.comparisons:
         out.print(
             f"{one.first} against {one.second}: {one.measure} {one.delta:+.4f} ({one.low:+.4f} to {one.high:+.4f}), "
-            f"p = {one.p:.4f}; {one.won} queries won, {one.lost} lost"
+            f"p = {one.p:.4f}; {one.won} queries won, {one.lost} lost",
+            markup=False,
         )
     spent = evaluation.milliseconds
     out.print(f"p50 {spent['p50']:.1f} ms, p95 {spent['p95']:.1f} ms a query")
@@ -85,7 +102,14 @@ def system(evaluation: Evaluation) -> System:
 
 
 def read_system(path: Path, data: Dataset, measures: Sequence[str]) -> System:
+    """What a run file found for the queries of `data`; those that it leaves out found nothing.
+
+    Raises:
+        BadDataset: no run file, or one of other queries.
+    """
     run = trec.read(path)
+    if not run.keys() & data.queries.keys():
+        raise BadDataset(f"{path} holds none of the queries of {data.name}.", "Choose a run of the same data set.")
     ranked = {query: [document for document, _ in run.get(query, ())] for query in data.queries}
     by_name = {name: metrics.named(name) for name in measures}
     return System(path.name, {n: [m(ranked[q], data.qrels[q]) for q in data.queries] for n, m in by_name.items()})

@@ -25,8 +25,10 @@ def peaks(file: Path, ids: Iterable[Sequence[int]]) -> dict[str, Array]:
     model.graph.output.extend(helper.make_tensor_value_info(n, TensorProto.FLOAT, ["rows", "width"]) for n in names)
     watched = file.with_name(f".{file.name}{TEMPORARY_SUFFIX}")
     onnx.save(model, watched)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # errors are raised: they need not be printed, too
     try:
-        session = onnxruntime.InferenceSession(str(watched), providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(watched), options, providers=["CPUExecutionProvider"])
     finally:
         watched.unlink()
     found: dict[str, Array] = {}

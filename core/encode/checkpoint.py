@@ -59,9 +59,9 @@ def _head(folder: Path, names: tuple[str, ...]) -> Linear | None:
     path = next((folder / name for name in names if (folder / name).is_file()), None)
     if path is None:
         return None
-    tensors = {name.rpartition(".")[2]: tensor for name, tensor in _taken(path).items()}
+    tensors = {str(name).rpartition(".")[2]: tensor for name, tensor in _taken(path).items()}
     weight = tensors.get("weight")
     bias = tensors.get("bias", np.zeros(0 if weight is None else len(weight), np.float32))
-    if weight is None or weight.ndim != 2 or bias.shape != weight.shape[:1]:
+    if weight is None or weight.ndim != 2 or not weight.size or bias.shape != weight.shape[:1]:
         raise ModelDamaged(f"{path.name} is no linear layer.", "Fetch the model again.")
     return Linear(weight, bias)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import onnx
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from core.base.errors import ModelDamaged
+from core.base.errors import ModelDamaged, WhymatchError
 from core.base.files import read_json, sha256_file
 from core.encode.calibrate import peaks
 from core.encode.choice import compare
@@ -20,9 +21,10 @@ from core.encode.onnx import DATA, FP32, INT8, OnnxEncoder
 from core.encode.sample import CALIBRATION
 from core.encode.tokens import Tokens
 from core.models.bundles import ENCODER, Bundle
+from core.models.graphs import GRAPH
 
+AGAIN = "Fetch the model again, or choose another one."
 WEIGHTS, MODEL_CONFIG, TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"
-GRAPH = 2  # of the graphs written here: bundles with older ones are exported again
 _LARGEST_FILE = 1_900_000_000  # bytes; a file of ONNX may not reach 2 GiB
 _MOST_TOKENS = 128  # more than any text of the sample has
 
@@ -40,18 +42,34 @@ def export(folder: Path, serving: str = "") -> Mapping[str, Any]:
         config = read_json(folder / MODEL_CONFIG)
         weights = load_file(folder / WEIGHTS)
         exact = build(weights, config)
-        ids = Tokens(folder / TOKENIZER, _MOST_TOKENS).ids(CALIBRATION)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise ModelDamaged(
-            f"The weights in {folder.name} cannot be read: {error}.", "Fetch the model again."
-        ) from error
+    except KeyError as error:
+        raise ModelDamaged(f"The model's files do not fit together: {error} is missing.", AGAIN) from error
+    except (OSError, ValueError, TypeError, IndexError, AttributeError, RecursionError, SafetensorError) as error:
+        raise ModelDamaged(f"The model's files cannot be read: {error}.", AGAIN) from error
     _save(exact, folder / FP32)
-    _save(build(weights, config, Int8Products(peaks(folder / FP32, ids))), folder / INT8)
-    if serving:
-        return {"serving": serving, "graph": GRAPH}
-    result = compare(*(_opened(folder, file, int(config["hidden_size"])) for file in (FP32, INT8)))
+    with telling("in this folder"):
+        ids = Tokens(folder / TOKENIZER, _MOST_TOKENS).ids(CALIBRATION)
+        _save(build(weights, config, Int8Products(peaks(folder / FP32, ids))), folder / INT8)
+        if serving:
+            return {"serving": serving, "graph": GRAPH}
+        result = compare(*(_opened(folder, file, int(config["hidden_size"])) for file in (FP32, INT8)))
     figures = {"agreement": round(result.agreement, 4), "speed": round(result.speed, 2)}
     return {"serving": INT8 if result.passed else FP32, "graph": GRAPH, "int8": figures}
+
+
+@contextmanager
+def telling(name: str) -> Iterator[None]:
+    """What goes wrong in a block that runs the model `name` is the model's fault. Raises ModelDamaged.
+
+    A full disk and what is known already stay what they are.
+    """
+    try:
+        yield
+    except (WhymatchError, OSError, MemoryError):
+        raise
+    except Exception as error:  # the errors of runtime and tokenizer have no common public type
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise ModelDamaged(f"The model {name} does not work: {lines[0]}.", AGAIN) from error
 
 
 def _save(model: onnx.ModelProto, path: Path) -> None:

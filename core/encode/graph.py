@@ -76,6 +76,7 @@ def build(weights: Weights, config: Mapping[str, Any], products: Products | None
 
     Raises:
         KnownError: the architecture is not of the BERT family.
+        KeyError, ValueError: weights are missing, or fewer than the config tells.
     """
     family = str(config.get("model_type", ""))
     if family not in _FIRST_POSITION or config.get("hidden_act") != "gelu":
@@ -104,7 +105,10 @@ def _embed(graph: Graph, products: Products, weights: Weights, config: Mapping[s
                "shape", axis=0)  # fmt: skip
     graph.constant("flat", np.array([-1, size]))
     # every token has type 0, so its type vector can be added to the position vectors beforehand
-    table = weights["embeddings.position_embeddings.weight"][first_position:]
+    table = weights["embeddings.position_embeddings.weight"]
+    if len(table) < int(config.get("max_position_embeddings", 512)):
+        raise ValueError(f"there are {len(table)} positions, and the config tells of more")
+    table = table[first_position:]
     positions = graph.constant("positions", table + weights["embeddings.token_type_embeddings.weight"][0])
     graph.constant("zero", np.array([0]))
     length = graph.node("Shape", ["input_ids"], "length", start=1, end=2)

@@ -16,6 +16,7 @@ from core.base.events import Control, Listener, Progress, ignore
 from core.base.paths import home
 from core.encode.checkpoint import convert
 from core.encode.export import export
+from core.encode.trial import attempt
 from core.models import hub
 from core.models.bundles import ENCODER, LLM, Bundle, find, installing
 from core.models.catalogue import resolved
@@ -106,9 +107,12 @@ def _install(
     with installing(config) as folder:
         put(files, folder)
         control.check()
-        if config["kind"] == ENCODER and "serving" not in config:
-            config.update(convert(folder))
-            config.update(export(folder))
+        if config["kind"] == ENCODER:
+            if "serving" not in config:
+                config.update(convert(folder))
+                config.update(export(folder))
+            control.check()
+            attempt(Bundle(config["id"], ENCODER, folder, config))
         control.check()
     return find(config["id"])
 

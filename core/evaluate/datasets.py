@@ -66,7 +66,7 @@ def _rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         place = f"{path}, line {number}"
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise BadDataset(f"{place}: not JSON.", "Each line must be one JSON object.") from None
         if not isinstance(row, dict):
             raise BadDataset(f"{place}: not a JSON object.", "Each line must be one JSON object.")
@@ -88,14 +88,19 @@ def _id(row: dict[str, Any], place: str) -> str:
     value = row.get("_id")
     if not isinstance(value, (str, int)) or value == "":
         raise BadDataset(f"{place}: no _id.", "Give every line an _id.")
-    return str(value)
+    return _valid(str(value))
 
 
 def _text(row: dict[str, Any], field: str, place: str) -> str:
     value = row.get(field) or ""
     if not isinstance(value, str):
         raise BadDataset(f"{place}: {field} is not text.", "Write it as a string.")
-    return value
+    return _valid(value)
+
+
+def _valid(text: str) -> str:
+    """Without halves of characters, which JSON can write and no file can hold."""
+    return text.encode(errors="replace").decode()
 
 
 def _qrels_file(folder: Path) -> Path:
@@ -113,7 +118,7 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
         try:
             query, document, gain = fields
             found.setdefault(query, {})[document] = int(float(gain))
-        except ValueError:
+        except (ValueError, OverflowError):
             raise BadDataset(
                 f"{path}, line {number}: not a query id, a document id and a gain.", "Separate the three by tabs."
             ) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from core.base.errors import BadDataset, from_os_error
@@ -23,18 +24,23 @@ def write(path: Path, run: Run, tag: str) -> None:
     text = io.StringIO()
     for query, documents in run.items():
         for rank, (document, score) in enumerate(documents, 1):
-            for name in (query, document, tag):
-                if not name or len(name.split()) != 1:
-                    raise BadDataset(f"The id {name!r} cannot stand in a run file.", "Ids may hold no white space.")
+            check((query, document, tag))
             text.write(f"{query} Q0 {document} {rank} {score!r} {tag}\n")
     write_bytes(path, text.getvalue().encode())
+
+
+def check(names: Iterable[str]) -> None:
+    """Raises BadDataset for a name that the format has no room for."""
+    for name in names:
+        if not name or len(name.split()) != 1:
+            raise BadDataset(f"The id {name!r} cannot stand in a run file.", "Ids may hold no white space.")
 
 
 def read(path: Path) -> dict[str, list[tuple[str, float]]]:
     """The run by query, by score; of equal scores the one of the better rank comes first.
 
     Raises:
-        BadDataset: the file is missing or malformed, or names a document twice for a query.
+        BadDataset: the file is missing, malformed or empty, or names a document twice for a query.
     """
     found: dict[str, list[tuple[float, int, str]]] = {}
     for number, line in enumerate(_lines(path), 1):
@@ -42,9 +48,13 @@ def read(path: Path) -> dict[str, list[tuple[str, float]]]:
             continue
         try:
             query, _, document, rank, score, _ = line.split()
+            if math.isnan(float(score)):
+                raise ValueError("not a number")
             found.setdefault(query, []).append((-float(score), int(rank), document))
         except ValueError:
             raise BadDataset(f"{path}, line {number}: not a line of a run.", _ADVICE) from None
+    if not found:
+        raise BadDataset(f"{path} is empty.", _ADVICE)
     run = {query: [(document, -score) for score, _, document in sorted(rows)] for query, rows in found.items()}
     for query, rows in run.items():
         if len({document for document, _ in rows}) < len(rows):

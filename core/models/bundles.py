@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from core.base.errors import KnownError, LibraryLocked, ModelDamaged, ModelMissing, from_os_error
@@ -66,12 +66,13 @@ def load(folder: Path) -> Bundle:
         if not (folder / CONFIG).is_file():
             raise ModelMissing(f"The model {folder.name} is not installed.", f"{_AGAIN} {folder.name}")
         config = read_json(folder / CONFIG)
+        _check_texts([config["id"], *config.get("languages", ()), *config.get("heads", ())])
         bundle = Bundle(config["id"], config["kind"], folder, config)
-        sizes = dict(config["sizes"])
+        sizes = _within(dict(config["sizes"]), config["files"])
         newer = config["format"] > FORMAT
     except PermissionError as error:
         raise from_os_error(error, folder) from error
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
         raise _damaged(folder.name, f"{CONFIG} cannot be read") from error
     if newer:
         raise ModelDamaged(f"The model {folder.name} was made by a newer version of Whymatch.", "Update Whymatch.")
@@ -81,10 +82,9 @@ def load(folder: Path) -> Bundle:
     return bundle
 
 
-def _name(id: object) -> str:
-    if not isinstance(id, str):
-        raise TypeError("id is no text")
-    return id
+def _check_texts(values: list[object]) -> None:
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError("a name is no text")
 
 
 def _within(sizes: dict[str, int], files: dict[str, str]) -> dict[str, int]:
@@ -128,7 +128,7 @@ def installed() -> list[Bundle]:
     found = []
     for config in sorted(models().glob(f"*/{CONFIG}")):
         if not config.parent.name.startswith("."):
-            with contextlib.suppress(ModelDamaged):
+            with contextlib.suppress(ModelDamaged, ModelMissing):  # missing: another process has just removed it
                 found.append(load(config.parent))
     return found
 

@@ -29,6 +29,8 @@ _CLS_NAME = re.compile(r"(^|[-_/])bge-", re.I)
 _POOLING_FLAG = re.compile(r"pooling_mode_(\w+?)(_tokens?)?")
 # divided by the root of the length instead of the length: the same direction
 _POOLINGS = {"cls": "cls", "mean": "mean", "mean_sqrt_len": "mean"}
+_LEAST_TOKENS = 3  # with special tokens
+_AGAIN = "Fetch the model again."
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]+)", re.M)
 
 
@@ -42,6 +44,13 @@ def describe_encoder(path: Path, name: str = "") -> tuple[dict[str, Any], dict[s
         ModelDamaged: a file of settings cannot be read.
         KnownError: a file is missing, or the model is built in a way that is not supported.
     """
+    try:
+        return _described(path, name)
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise ModelDamaged(f"The settings of {path} are not those of an encoder: {error}.", _AGAIN) from error
+
+
+def _described(path: Path, name: str) -> tuple[dict[str, Any], dict[str, Path]]:
     modules = _modules(path)
     base = path / modules.get("Transformer", "")
     files = _files(path, base)
@@ -98,7 +107,10 @@ def _window(base: Path, model: Mapping[str, Any]) -> dict[str, int]:
         positions -= 2  # the RoBERTa family counts positions from 2
     told = _json(base / "sentence_bert_config.json").get("max_seq_length")
     told = told or _json(base / "tokenizer_config.json").get("model_max_length") or positions
-    return {"max_tokens": min(int(told), positions), "positions": positions}
+    most = min(int(told), positions)
+    if most < _LEAST_TOKENS:
+        raise ValueError(f"its longest text has {most} tokens")
+    return {"max_tokens": most, "positions": positions}
 
 
 def _pooling(folder: Path, names: Iterable[str]) -> str:
@@ -109,7 +121,7 @@ def _pooling(folder: Path, names: Iterable[str]) -> str:
     if named is None:
         flags = ((_POOLING_FLAG.fullmatch(key), value) for key, value in told.items())
         named = [match[1] for match, value in flags if match and value is True]
-    modes = [named] if isinstance(named, str) else list(named)
+    modes = [named] if isinstance(named, str) else [str(mode) for mode in named]
     if len(modes) != 1 or modes[0] not in _POOLINGS:
         what = f"An encoder pooled by {' and '.join(map(str, modes)) or 'nothing'} is not supported."
         raise KnownError(what, "Choose an encoder with mean or CLS pooling.")
@@ -124,7 +136,7 @@ def _check_prompt(folder: Path, prefixes: Mapping[str, str]) -> None:
 def _prefixes(path: Path, names: Iterable[str]) -> dict[str, str]:
     """What the folder tells, unless it is empty: that is what is written where nobody said anything."""
     told = _json(path / "config_sentence_transformers.json").get("prompts") or {}
-    query, passage = told.get("query") or "", told.get("passage") or told.get("document") or ""
+    query, passage = str(told.get("query") or ""), str(told.get("passage") or told.get("document") or "")
     if not query and not passage:
         known = (prefixes for name in names for pattern, prefixes in _TRAINED_WITH if pattern.search(name))
         query, passage = next(known, ("", ""))
@@ -162,5 +174,5 @@ def _json_list(path: Path) -> list[dict[str, Any]]:
 def _read(path: Path, default: Any) -> Any:
     try:
         return read_json(path) if path.is_file() else default
-    except ValueError as error:
-        raise ModelDamaged(f"{path} cannot be read.", "Fetch the model again.") from error
+    except (ValueError, RecursionError) as error:
+        raise ModelDamaged(f"{path} cannot be read.", _AGAIN) from error

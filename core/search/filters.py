@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -148,7 +149,10 @@ def _in_folder(folder: str) -> _Clause:
         inner = "/" + plain_text(folder).strip("/\\").replace("\\", "/") + "/"
         within = ("instr(replace(plain_text(d.path), char(92), '/'), ?) > 0", [inner])
         return _any([within, _prefixed(folder)])
-    return _prefixed(str(Path(folder).expanduser()) if folder.startswith("~") else folder)
+    if folder.startswith("~"):
+        with contextlib.suppress(RuntimeError):  # no such account: a folder of that name, then
+            folder = str(Path(folder).expanduser())
+    return _prefixed(folder)
 
 
 def _prefixed(folder: str) -> _Clause:

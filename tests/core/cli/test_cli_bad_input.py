@@ -170,3 +170,39 @@ def test_a_terminal_of_few_characters(tmp_path, environment, monkeypatch):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert b"?? leaves at noon." in run("text", tmp_path / "zh.txt").stdout
+
+
+@pytest.fixture
+def judged(tmp_path):
+    folder = tmp_path / "judged"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "d1", "text": "The bee and the hive."}\n{"_id": "d2", "text": "A ship."}'
+    )
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "bee"}')
+    (folder / "qrels" / "test.tsv").write_text("q1\td1\t1\n")
+    return folder
+
+
+def test_a_run_of_other_queries_is_refused_before_anything_is_measured(judged, tmp_path, tiny_home):
+    other = tmp_path / "other.run"
+    other.write_text("q9 Q0 d1 1 0.5 t\n")
+    done = run("evaluate", judged, "--against", other, code=1)
+    assert "none of the queries" in done.stderr.decode()
+    assert "encoding" not in done.stderr.decode()
+
+
+def test_a_run_is_compared_in_the_table_and_as_json(judged, tmp_path, tiny_home):
+    other = tmp_path / "other.run"
+    other.write_text("q1 Q0 d2 1 0.5 t\n")
+    found = ask_json("evaluate", judged, "--channels", "bm25", "--against", other)["comparisons"]
+    assert [(one["first"], one["second"], one["won"]) for one in found] == [("bm25", "other.run", 1)]
+    assert b"bm25 against other.run" in run("evaluate", judged, "--channels", "bm25", "--against", other).stdout
+
+
+def test_ids_that_no_run_can_hold_are_refused_before_anything_is_measured(judged, tmp_path, tiny_home):
+    (judged / "queries.jsonl").write_text('{"_id": "q 1", "text": "bee"}')
+    (judged / "qrels" / "test.tsv").write_text("q 1\td1\t1\n")
+    done = run("evaluate", judged, "--run", tmp_path / "out.run", code=1)
+    assert "white space" in done.stderr.decode()
+    assert "encoding" not in done.stderr.decode()

@@ -36,6 +36,7 @@ def test_the_only_split_is_taken(tmp_path: Path) -> None:
     ("part", "text", "told"),
     [
         ("corpus", '{"_id": "a"}\nnot json\n', "line 2: not JSON"),
+        ("corpus", "[" * 100_000, "line 1: not JSON"),
         ("corpus", '["list"]\n', "line 1: not a JSON object"),
         ("corpus", '{"text": "a"}\n', "line 1: no _id"),
         ("corpus", '{"_id": "a", "text": 3}\n', "line 1: text is not text"),
@@ -44,6 +45,7 @@ def test_the_only_split_is_taken(tmp_path: Path) -> None:
         ("queries", '{"_id": "q9", "text": "x"}\n', "no query with judgements"),
         ("qrels", "query-id\tcorpus-id\tscore\nq1 d1 2\n", "line 2"),
         ("qrels", "query-id\tcorpus-id\tscore\nq1\td1\tgood\n", "line 2"),
+        ("qrels", "query-id\tcorpus-id\tscore\nq1\td1\tinf\n", "line 2"),
     ],
 )
 def test_what_is_wrong_is_told(tmp_path: Path, part: str, text: str, told: str) -> None:
@@ -66,3 +68,8 @@ def test_no_folder_and_no_text(tmp_path: Path) -> None:
     (folder / "queries.jsonl").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadDataset, match="UTF-8"):
         load(folder)
+
+
+def test_halves_of_characters_are_replaced(tmp_path: Path) -> None:
+    found = load(make(tmp_path / "small", corpus='{"_id": "d1", "text": "bees \\ud800 hive"}\n'))
+    assert found.corpus[0].text == "bees ? hive"

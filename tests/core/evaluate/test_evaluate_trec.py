@@ -25,7 +25,13 @@ def test_other_programs_read_it(tmp_path: Path) -> None:
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
-    for text in ("q1 Q0 d1 1 0.5", "q1 Q0 d1 one 0.5 tag", "q1 Q0 d1 1 2.0 t\nq1 Q0 d1 2 1.0 t"):
+    for text in (
+        "q1 Q0 d1 1 0.5",
+        "q1 Q0 d1 one 0.5 tag",
+        "q1 Q0 d1 1 2.0 t\nq1 Q0 d1 2 1.0 t",
+        "q1 Q0 d1 1 nan t",
+        "\n",
+    ):
         path.write_text(text)
         with pytest.raises(BadDataset):
             trec.read(path)

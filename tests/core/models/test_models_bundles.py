@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.base.errors import KnownError, ModelDamaged, ModelMissing
+from core.base.errors import KnownError, ModelDamaged, ModelMissing, PathMissing
+from core.base.files import write_json
 from core.base.paths import models
 from core.models import bundles, catalogue
 
@@ -137,3 +138,35 @@ def test_a_damaged_bundle_can_be_removed() -> None:
     install().path("w.gguf").unlink()
     catalogue.remove("small")
     assert not Path(models() / "small").exists()
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"files": {"../outside.txt": "0"}}, {"files": {"C:\\outside.txt": "0"}}, {"files": {"/outside.txt": "0"}},
+        {"files": {}}, {"id": 5}, {"languages": [1]}, {"heads": 5},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_config_that_names_what_is_not_its_own_is_damaged(lie: dict[str, object]) -> None:
+    bundle = install()
+    files = lie.get("files")
+    sizes = {"sizes": dict.fromkeys(files, 0)} if isinstance(files, dict) and files else {}
+    write_json(bundle.path(bundles.CONFIG), {**bundle.config, **lie, **sizes})
+    with pytest.raises(ModelDamaged):
+        bundles.load(bundle.folder)
+    assert bundles.installed() == []
+
+
+def test_a_folder_in_the_place_of_a_config_is_no_bundle() -> None:
+    bundle = install()
+    bundle.path(bundles.CONFIG).unlink()
+    bundle.path(bundles.CONFIG).mkdir()
+    assert bundles.installed() == []
+    assert not any(entry.id == bundle.id and entry.installed for entry in catalogue.listing())
+
+
+@pytest.mark.parametrize("spec", ["~nosuchaccount/model", "x" * 5000])
+def test_a_spec_that_is_no_path_at_all_is_missing(spec: str) -> None:
+    with pytest.raises(PathMissing):
+        catalogue.needs(spec)

@@ -42,6 +42,7 @@ def shelf(tmp_path: Path) -> Shelf:
         (Filters(folders=("/docs/a/two.docx", "C:\\docs")), [2, 4]),
         (Filters(folders=("/",)), [1, 2, 3]),
         (Filters(folders=("/DOCS/a",)), []),
+        (Filters(folders=("~nosuchaccount/a",)), []),
         (Filters(types=("pdf", "md")), [1, 3]),
         (Filters(types=(DOCX,)), [2]),
         (Filters(types=("TXT",)), [4]),
