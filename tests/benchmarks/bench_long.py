@@ -169,7 +169,7 @@ def sign_test(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[in
 
 def main(arguments: Sequence[str]) -> None:
     name = arguments[0] if arguments else STARTERS["encoder"]
-    count, words = (int(value) for value in [*arguments[1:], "300", "2000"][:2])
+    count, words = (int(value) for value in [*arguments[1:], *("300", "2000")[len(arguments[1:]) :]])
     encoder, documents = open_encoder(name), make(count, words)
     texts = [document.text for document in documents]
     asked = [question for document in documents for question in document.questions]

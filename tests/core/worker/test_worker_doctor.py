@@ -99,7 +99,7 @@ def test_languages_that_the_encoder_was_not_made_for_are_told_of(kept, monkeypat
     def told():
         return next(f for f in doctor.examine(kept.folder) if f.check == "languages")
 
-    monkeypatch.setattr(doctor, "languages", lambda encoder: frozenset({"en"}))
+    monkeypatch.setattr(doctor, "languages", lambda *encoder: frozenset({"en"}))
     assert "not made for" not in told().detail
     kept.written(lambda db: db.execute("UPDATE passage SET language = 'is'"))
     assert "100% of the passages" in told().detail
