@@ -1,7 +1,7 @@
 """A small real task for the trunk's tests: a transformer layer with dropout that learns which half a sequence is of.
 
-`python trunk_task.py FOLDER STEPS` waits for a line on standard input and then runs the training in a child of its own
-(so that torch is loaded once), telling "pid N" and, when it has ended, "end CODE". The final weights' hash is in
+`python trunk_task.py` waits for lines "STEPS FOLDER" on standard input and runs the training of each in a child of its
+own (so that torch is loaded once), telling "pid N" and, when it has ended, "end CODE". The final weights' hash is in
 FOLDER/final.txt.
 """
 
@@ -88,7 +88,7 @@ class HalvesTask:
 
 
 def settings(steps: int, **others: Any) -> Settings:
-    return Settings(**{"steps": steps, "learning_rate": 3e-3, "checkpoint_every": 3, "seed": 11, **others})
+    return Settings(**{"steps": steps, "learning_rate": 3e-3, "checkpoint_every": 5, "seed": 11, **others})
 
 
 def run(folder: Path, steps: int) -> None:
@@ -97,17 +97,18 @@ def run(folder: Path, steps: int) -> None:
     (folder / "final.txt").write_text(task.hash())
 
 
-def serve(folder: Path, steps: int) -> None:
+def serve() -> None:
     """One run for each line, each in a child that may be killed."""
     torch.set_num_threads(1)
-    for _ in sys.stdin:
+    for line in sys.stdin:
+        steps, folder = line.rstrip("\n").split(" ", 1)
         child = os.fork()
         if not child:
-            run(folder, steps)
+            run(Path(folder), int(steps))
             os._exit(0)
         print(f"pid {child}", flush=True)
         print(f"end {os.waitpid(child, 0)[1]}", flush=True)
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), int(sys.argv[2]))
+    serve()
