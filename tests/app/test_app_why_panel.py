@@ -13,13 +13,22 @@ from pages_fixtures import Desk
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.views.why_panel import WhyPanel
 from app.widgets.why_figures import additive, percent, signed
 from app.widgets.why_row import WhyRow
-from app.widgets.why_sections import all_figures, concept_rows, concepts_text, score_rows
-from core.base.types import Explanation, Query
+from app.widgets.why_sections import (
+    added_rows,
+    all_figures,
+    concept_rows,
+    concepts_text,
+    score_rows,
+    score_text,
+    term_rows,
+)
+from core.base.types import Explanation, Level, Query, Span, TermMatch
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
 QUERY = Query("harbour dues fees")
@@ -53,6 +62,24 @@ def test_numbers_shown_add_up_to_the_score_shown(panel: WhyPanel, qtbot: QtBot) 
     explanation = explained(panel, qtbot)
     *parts, together = [number(r.value) for r in score_rows(explanation)]
     assert round(math.fsum(parts), 2) == together == round(explanation.score, 2)
+
+
+def test_words_that_the_search_added_stand_apart_and_are_not_marked(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    own, added = explanation.terms[0], TermMatch("berth", 9.0, (Span(0, 5),), added=True)
+    panel._show(replace(explanation, terms=(own, added)))
+    assert [r.label for r in term_rows(panel.explanation)] == [own.term]
+    assert [r.label for r in added_rows(panel.explanation, 5)] == ["berth"]
+    assert panel._matched() == own.spans
+    assert row(panel, "berth").figures.spans == added.spans
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_what_the_points_of_a_hit_count_is_said_for_its_size(panel: WhyPanel, qtbot: QtBot, level: Level) -> None:
+    explained(panel, qtbot, replace(QUERY, level=level))
+    said = [label.text() for label in panel.details.findChildren(QLabel) if label.isVisibleTo(panel)]
+    assert score_text(level) in said
+    assert (level is Level.PASSAGE) == (score_text(level) == score_text())
 
 
 def test_shares_shown_add_up_to_all_of_the_meaning(panel: WhyPanel, qtbot: QtBot) -> None:
