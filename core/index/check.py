@@ -10,13 +10,13 @@ from sqlite_utils import Database
 
 from core.base.errors import IndexDamaged, KnownError
 from core.base.files import sha256_file
-from core.base.types import Finding, Generation
+from core.base.types import LEXICAL, Finding, Generation
 from core.index import codec as codecs
 from core.index import generation, neutral, rows
 from core.index.dense import DenseFile
 from core.index.sizes import bytes_per_passage
 from core.index.token_file import TokenFile
-from core.store import passages
+from core.store import passages, representations
 
 _NAMED = 3  # how many of the faults a finding spells out
 
@@ -39,6 +39,7 @@ def check(library: Path, db: Database) -> list[Finding]:
         _finding("indexed passages", _passages(db, current), "No passage is in the index twice."),
         _finding("waiting passages", _waiting(db, current), "Every passage is in the index.", "warning"),
         _finding("vectors", _vectors(db, current), "Every passage has its vector.", "warning"),
+        _finding("learned weights", _learned(db, current), "None is lost.", "warning"),
         _finding("index leftovers", _leftovers(library, db), "None.", "warning"),
         Finding("index size", "ok", _room(library, db)),
     ]
@@ -149,6 +150,42 @@ def _vectors(db: Database, current: Generation) -> Iterable[str]:
     missing = db.execute(sql, (current.encoder, 4 * current.dimension)).fetchone()[0]
     if missing:
         yield f"{missing} of {passages.count(db)} passages have no stored vector"
+
+
+def _learned(db: Database, current: Generation) -> Iterable[str]:
+    """An encoder with a head for them gives every passage its own; of another encoder there are none at all."""
+    sql = "SELECT count(*) FROM representation WHERE encoder = ? AND kind = ?"
+    stored = db.execute(sql, (current.encoder, representations.LEXICAL)).fetchone()[0]
+    if not stored and not any(rows.has_channel(db, file.segment, LEXICAL) for file in current.segments):
+        return
+    sql = (
+        "SELECT count(*) FROM passage p "
+        "WHERE NOT EXISTS (SELECT 1 FROM representation r WHERE r.encoder = ? AND r.hash = p.hash AND r.kind = ?)"
+    )
+    missing = db.execute(sql, (current.encoder, representations.LEXICAL)).fetchone()[0]
+    if missing:
+        yield f"{missing} of {passages.count(db)} passages have no stored learned weights"
+    for file in current.segments:
+        row = rows.read_segment(db, file.segment)
+        if row is not None and _weights_lost(db, row, current.encoder):
+            yield f"segment {row.id} lacks learned weights"
+
+
+def _weights_lost(db: Database, row: rows.SegmentRow, encoder: str) -> bool:
+    """Whether a passage has fewer learned weights in the segment than are stored of it."""
+    counts = np.zeros(len(row.passage_ids), np.int64)
+    try:
+        for found in rows.read_channel(db, row.id, LEXICAL).values():
+            counts[found.ordinals[found.ordinals < len(counts)]] += 1
+    except IndexDamaged:
+        return True
+    hashes = passages.hashes(db, row.passage_ids.tolist())
+    stored = representations.lexical(db, encoder, hashes.values())
+    for passage, count in zip(row.passage_ids.tolist(), counts.tolist(), strict=True):
+        weights = stored.get(hashes.get(passage, ""), {})
+        if count < sum(weight > 0 for weight in weights.values()):
+            return True
+    return False
 
 
 def _leftovers(library: Path, db: Database) -> Iterable[str]:

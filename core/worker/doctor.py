@@ -35,6 +35,7 @@ _OF_THE_INDEX = frozenset(
         "indexed passages",
         "waiting passages",
         "vectors",
+        "learned weights",
         "index leftovers",
         "passage counts",
     }

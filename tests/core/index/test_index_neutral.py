@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core.base.errors import IndexDamaged
+from core.encode.encoder import Encoded
 from core.index import generation, neutral
 from core.index.check import check
 from core.index.neutral import CENTRED, Means, estimate
@@ -135,9 +136,9 @@ def test_a_library_that_lived_equals_a_fresh_one(tmp_path: Path) -> None:
 
 
 class _Encoder:
-    id, dimension = ENCODER, DIMENSION
+    id, dimension, heads = ENCODER, DIMENSION, frozenset({"dense"})
 
-    def encode(self, texts: object, **_: object) -> np.ndarray:
+    def encode_heads(self, texts: object, heads: object, **_: object) -> Encoded:
         raise AssertionError("all vectors are stored")
 
 

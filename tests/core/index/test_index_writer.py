@@ -7,6 +7,7 @@ import pytest
 from core.base.errors import Cancelled, IndexDamaged, NotFound
 from core.base.events import Control
 from core.base.types import BM25
+from core.encode.encoder import Encoded
 from core.index import build, dense, generation, rows
 from core.index import writer as writing
 from core.index.check import check
@@ -20,13 +21,15 @@ from tests.shelf import DIMENSION, ENCODER, Item, Shelf, items, unit_vectors
 class Vectors:
     """What `rebuild` needs of an encoder; encoding looks up the vectors of the items."""
 
-    id, dimension = ENCODER, DIMENSION
+    id, dimension, heads = ENCODER, DIMENSION, frozenset({"dense"})
 
     def __init__(self, known: list[Item]) -> None:
         self._known = {item.text: item.vector for item in known}
 
-    def encode(self, texts: list[str], *, kind: str = "passage", control: Control | None = None) -> np.ndarray:
-        return np.stack([self._known[text] for text in texts])
+    def encode_heads(
+        self, texts: list[str], heads: set[str], *, kind: str = "passage", control: Control | None = None
+    ) -> Encoded:
+        return Encoded(np.stack([self._known[text] for text in texts]))
 
 
 @pytest.fixture
