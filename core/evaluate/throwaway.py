@@ -13,7 +13,6 @@ from core.base.events import Control, Listener, Progress
 from core.base.types import DENSE, DocumentState, ReadDocument
 from core.encode.encoder import Encoded, Encoder, input_hash, input_text
 from core.evaluate.datasets import CorpusDocument, Dataset
-from core.index.pooling import pooled
 from core.index.writer import IndexPassage, IndexWriter
 from core.store import database, documents
 from core.store.database import transaction
@@ -50,8 +49,7 @@ def build(
             with transaction(db):
                 kept = zip(keys, (v.tobytes() for v in np.ascontiguousarray(vectors, "<f4")), strict=True)
                 put_vectors(db, encoder.id, kept)
-            tokens = None if made.multi is None else [pooled(t) for t in made.multi]
-            writer.add(indexed, vectors, made.lexical, tokens)
+            writer.add(indexed, vectors, made.lexical, made.multi)
         writer.merge(control)
         writer.neutralise(control)
         writer.commit()

@@ -1,13 +1,16 @@
-"""Token vectors in few bytes: a projection, coarse centroids, and the rest by product quantisation.
+"""Token vectors in few bytes, in one of three codings, by how many tokens the library has.
 
-As in ColBERTv2 (Santhanam et al. 2022, section 3.3) a token is stored as the number of its nearest centroid and a
-compressed residual; the residual is product-quantised by FAISS (Jegou et al. 2011) instead of rounded dimension by
-dimension. Before that, vectors are projected onto the directions that carry most of their energy, and rotated at random
-so that each part of the quantiser carries as much. The last byte of a code brings the decoded vector back to unit
-length: it costs nothing and ranks nearer to the exact scores (top ten of MiniLM's token states: 0.92 equal, not 0.90).
+- `Plain`: 16-bit floats, while there are too few to train anything on.
+- `Rounded`: a byte a dimension, in the space of the principal directions. Ranks as exact vectors do; the first
+  dimensions alone give a first impression.
+- `Residual`: for a library too large for that. As in ColBERTv2 (Santhanam et al. 2022, section 3.3) a token is stored
+  as its nearest centroid and a compressed residual; the residual is product-quantised by FAISS (Jegou et al. 2011)
+  instead of rounded dimension by dimension. The last byte of a code brings the decoded vector back to unit length: it
+  costs nothing and ranks nearer to the exact scores.
 
-A small library cannot train a quantiser: its tokens are kept plainly, as 16-bit floats (`Plain`). When there are
-enough, a codec is trained on a sample; when the library has grown eightfold since, it is trained anew.
+Vectors are projected onto the directions that carry most of their energy, and rotated at random there so that each
+dimension carries as much. Each token also has the number of its nearest centroid, by which passages are found. A codec
+is trained on a sample; when the library has grown eightfold since, it is trained anew.
 """
 
 from __future__ import annotations
@@ -15,9 +18,11 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import faiss
 import numpy as np
@@ -30,22 +35,26 @@ from core.index.generation import damaged
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int64]
+Rows = TypeVar("Rows", Numbers, Bytes)
+Arrays = dict[str, npt.NDArray[np.generic]]
 
 LEAST_TOKENS = 50_000  # fewer cannot train 256 centroids for each part of the quantiser well
 GROWTH = 8  # trained anew when the library holds this many times the tokens it held at the last training
-_DIMENSION = (
-    192  # of MiniLM's 384: 0.87 of the energy; 256 rank a little nearer to exact, in a third more time and room
-)
+MOST_ROUNDED = 10_000_000  # rows: with 384 dimensions 3.9 GB; more are coded in fewer bytes
+_DIMENSION = 192  # of MiniLM's 384: 0.87 of the energy
 _SCALES = (0.5, 2.5)  # range of the last byte
-_PART = 4  # dimensions in a byte of the code
+_PART = 8  # dimensions in a byte of the code
 _MOST_CENTROIDS = 4_096
 _SAMPLE = 40  # tokens a centroid is trained on
 _ROUNDS = 10
+_HEADROOM = 1.5  # for what the sample lacks
 _AT_ONCE = 65_536  # tokens
+_IN_CACHE = 1024  # tokens whose floats are made and used while they are in the cache: a third of the time saved
 
 
 class TokenCodec(Protocol):
-    """`centroids` [K, d] stand in the space of `project`; `width` is the bytes of a code, `dimension` is M."""
+    """`centroids` [C, d] stand in the first d dimensions of `project`; `width` is bytes of a code, `dimension` is M."""
 
     @property
     def id(self) -> str: ...
@@ -64,17 +73,32 @@ class TokenCodec(Protocol):
         """Numbers of the centroids [T] and codes [T, width] of token vectors [T, M]."""
         ...
 
-    def residuals(self, codes: Bytes) -> Floats:
-        """What is added to the centroids [T, d]."""
-        ...
+    def similarities(
+        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
+    ) -> Floats:
+        """Inner products [T, K] of a query's tokens with the coded ones in `ranges` of all.
 
-    def scales(self, codes: Bytes) -> Floats | None:
-        """What centroids with residuals are multiplied by [T]; None: by 1."""
+        With `rough` a part of the dimensions may do.
+        """
         ...
 
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
         """Token vectors [T, M], as far as they were kept."""
         ...
+
+
+class CodedQuery:
+    """A query's token vectors in the space of a codec."""
+
+    def __init__(self, codec: TokenCodec, tokens: Floats) -> None:
+        self.codec = codec
+        self.tokens_TD = codec.project(tokens)
+
+    @cached_property
+    def near_TC(self) -> Floats:
+        """Inner products with all centroids."""
+        centroids = self.codec.centroids
+        return np.ascontiguousarray(self.tokens_TD[:, : centroids.shape[1]] @ centroids.T)
 
 
 class Plain:
@@ -94,14 +118,115 @@ class Plain:
         codes = np.ascontiguousarray(tokens, "<f2").view(np.uint8)
         return np.zeros(len(tokens), np.uint16), codes.reshape(len(tokens), self.width)
 
-    def residuals(self, codes: Bytes) -> Floats:
-        return np.ascontiguousarray(codes).view("<f2").astype(np.float32)
-
-    def scales(self, codes: Bytes) -> Floats | None:
-        return None
+    def similarities(
+        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
+    ) -> Floats:
+        return query.tokens_TD @ self.decode(numbers, joined(codes, ranges)).T
 
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
-        return self.residuals(codes)
+        return np.ascontiguousarray(codes).view("<f2").astype(np.float32)
+
+
+class Trained(TokenCodec, Protocol):
+    """A codec made from a library's own vectors: `tokens` is how many it held then."""
+
+    @property
+    def tokens(self) -> int: ...
+    def save(self, path: Path) -> None:
+        """Raises DiskFull, NoPermission."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A signed byte a dimension, each in `steps` [M] of its own.
+
+    `projection` [M, M] is orthonormal, its first columns span the principal directions, where the `centroids` [K, d]
+    stand.
+    """
+
+    projection: Floats
+    centroids: Floats
+    steps: Floats
+    tokens: int
+    id: str = ""
+    _nearest: faiss.IndexFlatL2 = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        faiss.omp_set_num_threads(1)
+        object.__setattr__(self, "_nearest", _flat(self.centroids))
+        object.__setattr__(self, "id", _digest(self._arrays()))
+
+    @property
+    def dimension(self) -> int:
+        return len(self.projection)
+
+    @property
+    def width(self) -> int:
+        return self.projection.shape[1]
+
+    def project(self, tokens: Floats) -> Floats:
+        return np.asarray(tokens, np.float32) @ self.projection
+
+    def encode(self, tokens: Floats) -> tuple[Numbers, Bytes]:
+        numbers, codes = np.empty(len(tokens), np.uint16), np.empty((len(tokens), self.width), np.uint8)
+        for start in range(0, len(tokens), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            projected = self.project(tokens[part])
+            numbers[part] = self._nearest.assign(np.ascontiguousarray(projected[:, : self._nearest.d]), 1)[:, 0]
+            codes[part] = np.rint(projected / self.steps).clip(-127, 127).astype(np.int8).view(np.uint8)
+        return numbers, codes
+
+    def similarities(
+        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
+    ) -> Floats:
+        used = self.centroids.shape[1] if rough else self.dimension
+        query_TD = np.ascontiguousarray((query.tokens_TD * self.steps)[:, :used])
+        similar_TK = np.empty((len(query_TD), sum(r.stop - r.start for r in ranges)), np.float32)
+        coded = codes[:, :used].view(np.int8)
+        room, done = np.empty((0, used), np.float32), 0
+        for block in _blocks(ranges, _IN_CACHE):
+            size = sum(r.stop - r.start for r in block)
+            if size > len(room):
+                room = np.empty((max(size, _IN_CACHE), used), np.float32)
+            np.concatenate([coded[r] for r in block], out=room[:size], casting="unsafe")
+            np.matmul(query_TD, room[:size].T, out=similar_TK[:, done : done + size])
+            done += size
+        return similar_TK
+
+    def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
+        vectors = codes.view(np.int8) * self.steps
+        return np.asarray(vectors @ self.projection.T, np.float32)
+
+    def save(self, path: Path) -> None:
+        _save(path, self._arrays())
+
+    def _arrays(self) -> Arrays:
+        return {
+            "projection": self.projection,
+            "centroids": self.centroids,
+            "steps": self.steps,
+            "tokens": np.array(self.tokens, np.int64),
+        }
+
+
+def joined(rows: Rows, ranges: Sequence[slice]) -> Rows:
+    """The rows of these ranges, one after another: copied range by range, not row by row."""
+    return np.concatenate([rows[:0], *(rows[r] for r in ranges)])
+
+
+def _blocks(ranges: Sequence[slice], size: int) -> Iterator[list[slice]]:
+    """Ranges in turn, together no more rows than `size` unless a single one has more."""
+    block: list[slice] = []
+    rows = 0
+    for one in ranges:
+        if block and rows + one.stop - one.start > size:
+            yield block
+            block, rows = [], 0
+        block.append(one)
+        rows += one.stop - one.start
+    if rows:
+        yield block
 
 
 @dataclass(frozen=True)
@@ -126,10 +251,8 @@ class Residual:
         count, _, size = self.parts.shape
         quantiser = faiss.ProductQuantizer(count * size, count, 8)
         faiss.copy_array_to_vector(self.parts.ravel(), quantiser.centroids)
-        nearest = faiss.IndexFlatL2(self.centroids.shape[1])
-        nearest.add(self.centroids)
         object.__setattr__(self, "_quantiser", quantiser)
-        object.__setattr__(self, "_nearest", nearest)
+        object.__setattr__(self, "_nearest", _flat(self.centroids))
         object.__setattr__(self, "id", _digest(self._arrays()))
 
     @property
@@ -161,6 +284,15 @@ class Residual:
         # the Python layer of FAISS takes and returns arrays, which its type stubs do not know
         return self._quantiser.decode(np.ascontiguousarray(codes[:, :-1]))  # type: ignore[call-arg,func-returns-value,return-value]
 
+    def similarities(
+        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
+    ) -> Floats:
+        codes = joined(codes, ranges)
+        similar_TK = query.tokens_TD @ self.residuals(codes).T
+        similar_TK += np.take(query.near_TC, joined(numbers, ranges), axis=1)
+        similar_TK *= self.scales(codes)
+        return similar_TK
+
     def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
         vectors = (self.residuals(codes) + self.centroids[numbers]) * self.scales(codes)[:, None]
         return np.asarray(vectors @ self.projection.T, np.float32)
@@ -169,12 +301,9 @@ class Residual:
         return np.float32(_SCALES[0]) + codes[:, -1] * np.float32((_SCALES[1] - _SCALES[0]) / 255)
 
     def save(self, path: Path) -> None:
-        """Raises DiskFull, NoPermission."""
-        data = io.BytesIO()
-        np.savez(data, **self._arrays())  # type: ignore[arg-type]
-        write_bytes(path, data.getvalue())
+        _save(path, self._arrays())
 
-    def _arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+    def _arrays(self) -> Arrays:
         return {
             "projection": self.projection,
             "centroids": self.centroids,
@@ -183,7 +312,7 @@ class Residual:
         }
 
 
-def load(path: Path) -> Residual:
+def load(path: Path) -> Trained:
     """The codec of a file.
 
     Raises:
@@ -191,7 +320,8 @@ def load(path: Path) -> Residual:
     """
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
-            codec = Residual(found["projection"], found["centroids"], found["parts"], int(found["tokens"]))
+            made, own = (Residual, "parts") if "parts" in found else (Rounded, "steps")
+            codec: Trained = made(found["projection"], found["centroids"], found[own], int(found["tokens"]))
     except FileNotFoundError:
         raise damaged(path, "missing") from None
     except PermissionError as error:
@@ -203,7 +333,7 @@ def load(path: Path) -> Residual:
     return codec
 
 
-def train(sample: Floats, tokens: int) -> Residual:
+def train(sample: Floats, tokens: int) -> Trained:
     """A codec from a sample [S, M] of the library's `tokens` token vectors. The same sample gives the same codec.
 
     Raises:
@@ -211,12 +341,14 @@ def train(sample: Floats, tokens: int) -> Residual:
     """
     faiss.omp_set_num_threads(1)
     dimension = _dimension(sample.shape[1])
-    projection = _projection(sample, dimension)
+    whole = _projection(sample, dimension)
+    projection = np.ascontiguousarray(whole[:, :dimension])
     projected = np.ascontiguousarray(sample @ projection)
     centroids = _centroids(projected, centroid_count(tokens))
-    nearest = faiss.IndexFlatL2(dimension)
-    nearest.add(centroids)
-    residuals = projected - centroids[nearest.assign(projected, 1)[:, 0]]
+    if tokens <= MOST_ROUNDED:
+        steps = _HEADROOM * np.abs(sample @ whole).max(axis=0) / 127
+        return Rounded(whole, centroids, np.where(steps > 0, steps, 1).astype(np.float32), tokens)
+    residuals = projected - centroids[_flat(centroids).assign(projected, 1)[:, 0]]
     quantiser = faiss.ProductQuantizer(dimension, dimension // _PART, 8)
     quantiser.cp.niter, quantiser.cp.max_points_per_centroid = _ROUNDS, _SAMPLE
     quantiser.train(residuals)
@@ -239,10 +371,15 @@ def _dimension(size: int) -> int:
 
 
 def _projection(sample: Floats, dimension: int) -> Floats:
-    """The first eigenvectors of the second moments [M, d], rotated at random: each part then carries as much."""
+    """The eigenvectors of the second moments [M, M], the first `dimension` and the others rotated at random.
+
+    Each dimension then carries as much as the others of its group.
+    """
     _, vectors = np.linalg.eigh(sample.T.astype(np.float64) @ sample / len(sample))
-    rotation, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((dimension, dimension)))
-    return np.ascontiguousarray(vectors[:, ::-1][:, :dimension] @ rotation, dtype=np.float32)
+    vectors, rng = vectors[:, ::-1], np.random.default_rng(0)
+    groups = [group for group in np.split(vectors, [dimension], axis=1) if group.shape[1]]
+    turned = [group @ np.linalg.qr(rng.standard_normal((group.shape[1],) * 2))[0] for group in groups]
+    return np.ascontiguousarray(np.concatenate(turned, axis=1), dtype=np.float32)
 
 
 def _centroids(projected: Floats, count: int) -> Floats:
@@ -254,7 +391,19 @@ def _centroids(projected: Floats, count: int) -> Floats:
     return np.asarray(kmeans.centroids, np.float32).reshape(count, -1)
 
 
-def _digest(arrays: dict[str, npt.NDArray[np.generic]]) -> str:
+def _flat(centroids: Floats) -> faiss.IndexFlatL2:
+    nearest = faiss.IndexFlatL2(centroids.shape[1])
+    nearest.add(centroids)
+    return nearest
+
+
+def _save(path: Path, arrays: Arrays) -> None:
+    data = io.BytesIO()
+    np.savez(data, **arrays)  # type: ignore[arg-type]
+    write_bytes(path, data.getvalue())
+
+
+def _digest(arrays: Arrays) -> str:
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())

@@ -1,13 +1,15 @@
 """The multi-vector channel of a snapshot: token vectors of all segments, scored by MaxSim.
 
-A passage's score is computed from its own coded tokens alone, so it is the same whatever is scored with it. Only which
-passages are worth that is found by centroids (PLAID; Santhanam et al. 2022): those that hold one of the nearest
-centroids of a query token, then the best by the centroids of all their tokens.
+A passage's score is computed from its own coded tokens alone, so it is the same whatever is scored with it. Which
+passages are worth that is found in steps: those that hold one of the nearest centroids of a query token, the best of
+them by the centroids of their coarse vectors (PLAID; Santhanam et al. 2022), the best of those by the coarse vectors.
 """
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ import numpy.typing as npt
 from core.base.errors import IndexDamaged
 from core.base.types import Generation
 from core.index import codec as codecs
-from core.index.codec import Floats, TokenCodec
+from core.index.codec import CodedQuery, Floats, TokenCodec, joined
 from core.index.dense import Mask, Ordinals
 from core.index.generation import damaged
 from core.index.maxsim import maxsim
@@ -26,7 +28,12 @@ Scores = npt.NDArray[np.float64]
 
 PROBES = 8  # nearest centroids looked up for each query token
 _LEAST_PROBED = 1_024  # passages found by single centroids whose centroids are all compared
-_LEAST_EXACT = 256  # the best of those, whose tokens are compared
+_LEAST_COARSE = 256  # the best of those, whose coarse vectors are compared
+_STEP = 12  # passages whose tokens are compared before it is asked again whether others can be among the best
+_FIRST = 24  # at first: what they gain by their tokens over their coarse vectors tells what others can gain
+_SURE = 3.0  # standard deviations of the gain
+
+Level = Literal["centroids", "coarse", "tokens"]
 
 
 class MultiVectors:
@@ -47,36 +54,52 @@ class MultiVectors:
 
     def scores(self, tokens: Floats, ordinals: Ordinals) -> Scores:
         """MaxSim of the query's `tokens` [T, M] with these passages, not a number for those without token vectors."""
-        return self._by_segment(tokens, ordinals, exact=True)
+        return self._by_segment(self._query(tokens), ordinals, "tokens")
 
-    def best(self, tokens: Floats, ordinals: Ordinals, keep: int) -> Scores:
-        """As `scores`, but only for the `keep` best of these passages by their tokens' centroids."""
-        if len(ordinals) <= keep or not self._codec_of(tokens.shape[1]).id:  # plain tokens have no centroids
-            return self.scores(tokens, ordinals)
-        found = np.full(len(ordinals), np.nan)
-        kept = _largest(self._by_segment(tokens, ordinals, exact=False), keep)
-        found[kept] = self.scores(tokens, ordinals[kept])
+    def reranked(self, tokens: Floats, ordinals: Ordinals, best: int, until: float) -> Scores:
+        """As `scores` for all that can be among the `best`, an estimate for the others.
+
+        Passages are compared in the order of their coarse vectors' scores, until even an uncommonly large gain would
+        not lift the next one among the best, or time.perf_counter() is past `until`. The others get their coarse score
+        and the mean gain.
+        """
+        query = self._query(tokens)
+        found = self._by_segment(query, ordinals, "coarse")
+        order = np.argsort(-found)[: int(np.isfinite(found).sum())]
+        gains = np.empty(0)
+        while len(gains) < len(order):
+            if len(gains) and time.perf_counter() >= until:
+                break
+            if len(gains) >= best:
+                least = np.partition(found[order[: len(gains)]], len(gains) - best)[len(gains) - best]
+                if found[order[len(gains)]] + gains.mean() + _SURE * gains.std() < least:
+                    break
+            some = order[len(gains) : len(gains) + (_STEP if len(gains) else max(_FIRST, best))]
+            compared = self._by_segment(query, ordinals[some], "tokens")
+            gains = np.append(gains, compared - found[some])
+            found[some] = compared
+        if len(gains):
+            found[order[len(gains) :]] += gains.mean()
         return found
 
     def candidates(self, tokens: Floats, k: int, mask: Mask) -> Ordinals:
         """The passages that are most likely the `k` best."""
         if not self.available or k < 1 or len(tokens) == 0:
             return np.empty(0, np.int64)
-        probed = self._probed(tokens, mask)
+        query = self._query(tokens)
+        probed = self._probed(query.near_TC, mask)
         found = _largest(probed, max(4 * k, _LEAST_PROBED))
-        wanted = max(2 * k, _LEAST_EXACT)
-        if len(found) <= wanted:
-            return found
-        near = self._by_segment(tokens, found, exact=False)
-        return found[_largest(near, wanted)]
+        levels: tuple[tuple[Level, int], ...] = (("centroids", max(2 * k, _LEAST_COARSE)), ("coarse", max(2 * k, 64)))
+        for level, wanted in levels:
+            if len(found) > wanted:
+                found = found[_largest(self._by_segment(query, found, level), wanted)]
+        return found
 
-    def _probed(self, tokens: Floats, mask: Mask) -> Scores:
+    def _probed(self, near_TC: Floats, mask: Mask) -> Scores:
         """Bounds of the scores by ordinal, from the centroids nearest to each query token; -inf where none is held.
 
         What holds none of a token's nearest centroids can have no more than the next one's inner product with it.
         """
-        codec = self._codec_of(tokens.shape[1])
-        near_TC = codec.project(tokens) @ codec.centroids.T
         probes = min(PROBES, near_TC.shape[1] - 1)
         order_TC = np.argsort(-near_TC, axis=1)[:, : probes + 1]
         total = np.full(len(self._members.ids), -np.inf)
@@ -97,20 +120,16 @@ class MultiVectors:
             total[first:end] = np.where(held, gained, -np.inf)
         return np.where(mask, total, -np.inf)
 
-    def _by_segment(self, tokens: Floats, ordinals: Ordinals, *, exact: bool) -> Scores:
-        """Scores by all tokens, or by their centroids alone."""
+    def _by_segment(self, query: CodedQuery, ordinals: Ordinals, level: Level) -> Scores:
+        """Scores by the passages' tokens, by their coarse vectors, or by the centroids of these."""
         found = np.full(len(ordinals), np.nan)
         if not self.available or len(ordinals) == 0:
             return found
-        codec = self._codec_of(tokens.shape[1])
-        query_TD = codec.project(tokens)
-        near_TC = np.ascontiguousarray(query_TD @ codec.centroids.T)
         for number, first, end in self._with_tokens():
             inside = np.flatnonzero((ordinals >= first) & (ordinals < end))
             if len(inside):
                 own = ordinals[inside] - first
-                file = self._file(number)
-                found[inside] = _exact(codec, file, query_TD, near_TC, own) if exact else _near(file, near_TC, own)
+                found[inside] = _scored(query, self._file(number), own, level)
         return found
 
     def _with_tokens(self) -> list[tuple[int, int, int]]:
@@ -125,6 +144,9 @@ class MultiVectors:
                 raise damaged(path, "of another codec")
             self._files[number] = opened
         return self._files[number]
+
+    def _query(self, tokens: Floats) -> CodedQuery:
+        return CodedQuery(self._codec_of(tokens.shape[1]), tokens)
 
     def _codec_of(self, dimension: int) -> TokenCodec:
         if self._codec is None:
@@ -147,23 +169,13 @@ def open_codec(library: Path, path: str, dimension: int) -> TokenCodec:
     return codecs.load(library / path) if path else codecs.Plain(dimension)
 
 
-def _exact(codec: TokenCodec, file: TokenFile, query_TD: Floats, near_TC: Floats, ordinals: Ordinals) -> Scores:
-    coded = file.coded(ordinals)
-    similar_TK = query_TD @ codec.residuals(coded.codes).T
-    if near_TC.shape[1] > 1:
-        similar_TK += np.take(near_TC, coded.numbers, axis=1)
-    scales = codec.scales(coded.codes)
-    if scales is not None:
-        similar_TK *= scales
-    return _told(similar_TK, coded.counts)
-
-
-def _near(file: TokenFile, near_TC: Floats, ordinals: Ordinals) -> Scores:
-    counts, numbers = file.numbers(ordinals)
-    return _told(np.take(near_TC, numbers, axis=1), counts)
-
-
-def _told(similar_TK: Floats, counts: npt.NDArray[np.int64]) -> Scores:
+def _scored(query: CodedQuery, file: TokenFile, ordinals: Ordinals, level: Level) -> Scores:
+    counts, ranges = file.level(ordinals, coarse=level != "tokens")
+    if level == "centroids":
+        similar_TK = np.take(query.near_TC, joined(file.centroids, ranges), axis=1)
+    else:
+        rough = level == "coarse"
+        similar_TK = query.codec.similarities(query, file.centroids, file.codes, ranges, rough=rough)
     return np.where(counts == LACKING, np.nan, maxsim(similar_TK, counts.clip(min=0)))
 
 

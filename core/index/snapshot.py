@@ -192,12 +192,12 @@ class Snapshot:
         """
         return self._multi.scores(tokens, self.ordinals(ids))
 
-    def multi_rerank(self, tokens: Floats, ids: Ids, keep: int = 64) -> Scores:
-        """As `multi_scores`, but only for the `keep` best by centroids (PLAID's pruning); the others have no number.
+    def multi_rerank(self, tokens: Floats, ids: Ids, best: int, until: float = float("inf")) -> Scores:
+        """As `multi_scores` for all that can be among the `best` of these; estimates for the others, which are below.
 
-        To rerank 200 candidates so takes less than half the time, and of their ten best it finds nearly all.
+        Past `until` (time.perf_counter) what is left is estimated too.
         """
-        return self._multi.best(tokens, self.ordinals(ids), keep)
+        return self._multi.reranked(tokens, self.ordinals(ids), best, until)
 
     # sparse
 

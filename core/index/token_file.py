@@ -1,9 +1,9 @@
 """The token vectors of a segment: coded tokens in one immutable file, memory-mapped for reading.
 
 Layout, little-endian: codes uint8 [K, W]; centroid numbers uint16 [K]; for each centroid the passages that hold it, as
-bounds int64 [C + 1] and ordinals uint32 [P]; tokens of each passage, int32 [N] (-1: it has no token vectors); a foot of
-64 bytes. The tokens of a passage stand together, passages stand in the segment's order. What is known last comes last,
-so a file is written as a stream.
+bounds int64 [C + 1] and ordinals uint32 [P]; rows of each passage, int32 [N] (-1: it has no token vectors); a foot of
+64 bytes. The rows of a passage stand together, first its coarse vectors, then those of its tokens (`pooling.levels`);
+passages stand in the segment's order. What is known last comes last, so a file is written as a stream.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from core.base.errors import from_os_error
 from core.base.files import atomic_file
-from core.index.codec import Bytes, Floats, Numbers, TokenCodec
+from core.index.codec import Bytes, Counts, Floats, Numbers, TokenCodec, joined
 from core.index.generation import damaged
+from core.index.pooling import coarse_of, levels
 
-Counts = npt.NDArray[np.int64]
 Ordinals = npt.NDArray[np.int64]
-Array = TypeVar("Array", Numbers, Bytes)
 
 _MAGIC = b"WMTOKEN1"
 _FOOT = struct.Struct("<8s16s5q")  # magic, codec, passages, tokens, width, centroids, pairs
@@ -37,7 +35,7 @@ LACKING = -1  # the count of a passage whose tokens were never encoded
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """Coded tokens of N passages: `counts` [N] of them (or LACKING), `numbers` [K] of centroids, `codes` [K, W]."""
+    """Coded rows of N passages: `counts` [N] of them (or LACKING), `numbers` [K] of centroids, `codes` [K, W]."""
 
     codec: str
     counts: Counts
@@ -46,9 +44,10 @@ class Coded:
 
 
 def code(codec: TokenCodec, tokens: Sequence[Floats | None]) -> Coded:
-    """Code the token vectors [T, M] of passages; None for one that has none."""
-    counts = np.array([LACKING if t is None else len(t) for t in tokens], np.int64)
-    given = [t for t in tokens if t is not None and len(t)]
+    """Code the token vectors [T, M] of passages at both levels; None for one that has none."""
+    rows = [None if t is None else levels(t) for t in tokens]
+    counts = np.array([LACKING if r is None else len(r) for r in rows], np.int64)
+    given = [r for r in rows if r is not None and len(r)]
     if not given:
         return Coded(codec.id, counts, np.empty(0, np.uint16), np.empty((0, codec.width), np.uint8))
     return Coded(codec.id, counts, *codec.encode(np.concatenate(given)))
@@ -98,7 +97,10 @@ def _lists(counts: Counts, numbers: Numbers, centroids: int) -> tuple[Counts, Or
 
 
 class TokenFile:
-    """The file of a segment of `passages` passages, opened for reading."""
+    """The file of a segment of `passages` passages, opened for reading.
+
+    `codes` [K, W], `centroids` [K] and `counts` [N] are as in the layout.
+    """
 
     def __init__(self, path: Path, passages: int) -> None:
         """
@@ -117,8 +119,8 @@ class TokenFile:
         if len(data) != sum(sizes):
             raise damaged(path, f"{len(data)} bytes")
         codes, numbers, bounds, holders, counts, _ = np.split(data, np.cumsum(sizes[:-1]))
-        self._codes: Bytes = codes.reshape(tokens, width)
-        self._numbers: Numbers = numbers.view("<u2")
+        self.codes: Bytes = codes.reshape(tokens, width)
+        self.centroids: Numbers = numbers.view("<u2")
         self._bounds = bounds.view("<i8")
         self._holders = holders.view("<u4")
         self.counts: Counts = counts.view("<i4").astype(np.int64)
@@ -128,35 +130,35 @@ class TokenFile:
 
     @property
     def tokens(self) -> int:
-        return len(self._numbers)
+        return len(self.centroids)
 
     def holders(self, centroid: int) -> Ordinals:
         """Ordinals of the passages that hold the centroid, ascending."""
         return self._holders[self._bounds[centroid] : self._bounds[centroid + 1]].astype(np.int64)
 
-    def numbers(self, ordinals: Ordinals) -> tuple[Counts, Numbers]:
-        """Counts of tokens, and their centroids."""
-        counts = self.counts[ordinals]
-        return counts, _ranges(self._numbers, self._ends, counts, ordinals)
-
     def coded(self, ordinals: Ordinals) -> Coded:
-        """The tokens of some passages, in the order asked for."""
-        counts, numbers = self.numbers(ordinals)
-        return Coded(self.codec, counts, numbers, _ranges(self._codes, self._ends, counts, ordinals))
+        """All rows of some passages, in the order asked for."""
+        counts = self.counts[ordinals]
+        ranges = _ranges(counts, self._ends[ordinals])
+        return Coded(self.codec, counts, joined(self.centroids, ranges), joined(self.codes, ranges))
+
+    def level(self, ordinals: Ordinals, *, coarse: bool) -> tuple[Counts, list[slice]]:
+        """Counts of coarse vectors or of tokens of some passages, and where they stand in `codes`."""
+        rows = self.counts[ordinals]
+        few = coarse_of(rows.clip(min=0))
+        counts = np.where(rows == LACKING, LACKING, few if coarse else rows - few)
+        return counts, _ranges(counts, self._ends[ordinals] - (rows - few if coarse else 0))
 
     def parts(self, kept: npt.NDArray[np.bool_]) -> Iterator[Part]:
         """The tokens of the passages that `kept` [N] marks, in order, as views of the file."""
         edges = np.flatnonzero(np.diff(kept.astype(np.int8), prepend=0, append=0))
         for first, end in edges.reshape(-1, 2).tolist():
             part = slice(int(self._ends[first - 1]) if first else 0, int(self._ends[end - 1]))
-            yield self._numbers[part], self._codes[part]
+            yield self.centroids[part], self.codes[part]
 
 
-def _ranges(rows: Array, ends: Counts, counts: Counts, ordinals: Ordinals) -> Array:
-    """The rows of some passages one after another: copied range by range, not row by row."""
-    stops: Counts = ends[ordinals]
-    starts: Counts = stops - counts.clip(min=0)
-    return np.concatenate([rows[:0], *(rows[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True))])
+def _ranges(counts: Counts, stops: Counts) -> list[slice]:
+    return [slice(b - max(n, 0), b) for n, b in zip(counts.tolist(), stops.tolist(), strict=True)]
 
 
 def _mapped(path: Path) -> Bytes:

@@ -170,7 +170,9 @@ class TokenWriter:
 
 
 def _due(codec: TokenCodec, tokens: int) -> bool:
-    if isinstance(codec, codecs.Residual):
+    if isinstance(codec, codecs.Rounded) and tokens > codecs.MOST_ROUNDED:
+        return True
+    if isinstance(codec, codecs.Rounded | codecs.Residual):
         return tokens >= codecs.GROWTH * codec.tokens and codecs.centroid_count(tokens) > len(codec.centroids)
     return tokens >= codecs.LEAST_TOKENS
 

@@ -16,9 +16,8 @@ from core.base.types import DENSE, LEXICAL, MULTI, Generation, Passage
 from core.encode.encoder import Encoded, Encoder, input_hash, input_text
 from core.encode.load import suggests_tokens
 from core.index import generation
-from core.index.pooling import pooled
-from core.models import adapted
 from core.index.writer import IndexPassage, IndexWriter
+from core.models import adapted
 from core.store import documents, passages, representations
 from core.store.database import transaction
 
@@ -152,7 +151,7 @@ class Indexer:
             made = self._encode([texts[k] for k in missing])
             assert made.dense is not None
             known |= {k: np.ascontiguousarray(v, "<f4").tobytes() for k, v in zip(missing, made.dense, strict=True)}
-            tokens = dict(zip(missing, (pooled(t).astype("<f2") for t in made.multi or ()), strict=self._tokens))
+            tokens = dict(zip(missing, (t.astype("<f2") for t in made.multi or ()), strict=self._tokens))
             with transaction(self._db):
                 passages.put_vectors(self._db, self.encoder.id, ((k, known[k]) for k in missing))
                 learned = zip(missing, made.lexical or (), strict=made.lexical is not None)
@@ -171,7 +170,7 @@ class Indexer:
         if not missing:
             return known
         made = self.encoder.encode_heads([texts[k] for k in missing], {MULTI}, kind="passage", control=self._control)
-        return known | {k: pooled(t).astype("<f2") for k, t in zip(missing, made.multi or (), strict=True)}
+        return known | {k: t.astype("<f2") for k, t in zip(missing, made.multi or (), strict=True)}
 
     def _due(self) -> bool:
         if not self._ready:

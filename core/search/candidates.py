@@ -19,7 +19,7 @@ from core.text.analyze import QueryTerm
 
 DEPTH = 200  # candidates of each channel
 _LOOKED_AT = 10  # of each list, to tell which languages they are in
-_AT_ONCE = 32  # candidates whose token vectors are compared between two looks at the clock
+_BEST = 10  # candidates whose multi score is to be exact; those that cannot be among them have an estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +172,16 @@ def _ordered(ranking: Ranking) -> Ranking:
 
 
 def _reranked(snapshot: Snapshot, prepared: Prepared, ids: Ids, fusing: Fusing) -> Scores:
-    """Multi-vector scores of the best candidates within the time there is, not a number for the others.
+    """Multi-vector scores of the best candidates, not a number for the others.
 
-    What was scored adds at least 0 to a higher sum, so those left out stay below all that were scored.
+    What was scored adds at least 0 to a higher sum, so those left out stay below all that were scored. Candidates that
+    cannot be among the best by multi, or that the time is too short for, have an estimate.
     """
     assert prepared.tokens is not None
     scores = np.full(len(ids), np.nan)
+    compared = ids[: fusing.reranked]
     until = time.perf_counter() + fusing.budget_seconds
-    for start in range(0, min(fusing.reranked, len(ids)), _AT_ONCE):
-        if start and time.perf_counter() >= until:
-            break
-        part = slice(start, min(start + _AT_ONCE, fusing.reranked, len(ids)))
-        scores[part] = snapshot.multi_scores(prepared.tokens, ids[part])
+    scores[: len(compared)] = snapshot.multi_rerank(prepared.tokens, compared, _BEST, until)
     return scores
 
 

@@ -11,9 +11,9 @@ from core.encode.encoder import Encoder
 from core.index import codec as codecs
 from core.index import generation, merge
 from core.index.check import check
-from core.index.codec import Plain, Residual, train
+from core.index.codec import CodedQuery, Plain, Trained, train
 from core.index.maxsim import maxsim
-from core.index.pooling import pooled
+from core.index.pooling import coarse_of, levels, pooled
 from core.index.sizes import bytes_per_passage
 from core.index.snapshot import Snapshot
 from core.index.token_file import LACKING, TokenFile, code, write
@@ -48,9 +48,14 @@ def slow_maxsim(query: np.ndarray, passage: np.ndarray) -> float:
     return total / len(query)
 
 
-@pytest.fixture(scope="module")
-def trained() -> Residual:
-    return train(np.concatenate(planted(500, 1)), 9_000)
+@pytest.fixture(scope="module", params=["rounded", "residual"])
+def trained(request: pytest.FixtureRequest) -> Trained:
+    tokens = 9_000 if request.param == "rounded" else codecs.MOST_ROUNDED + 1
+    centroids = pytest.MonkeyPatch()
+    centroids.setattr(codecs, "centroid_count", lambda _: 256)
+    made = train(np.concatenate(planted(500, 1)), tokens)
+    centroids.undo()
+    return made
 
 
 @pytest.fixture
@@ -82,22 +87,35 @@ def test_maxsim_is_that_of_a_loop_and_padding_has_no_say() -> None:
     assert np.array_equal(maxsim(np.empty((0, 5), np.float32), np.array([2, 3])), [0, 0])
 
 
-def test_codes_are_small_and_near(trained: Residual) -> None:
+def test_codes_are_small_and_near(trained: Trained) -> None:
     tokens = np.concatenate(planted(60, 2))
     numbers, codes = trained.encode(tokens)
     decoded = trained.decode(numbers, codes)
-    assert codes.shape[1] == trained.width == M // 4 + 1
-    assert np.abs(np.linalg.norm(decoded, axis=1) - 1).max() < 0.01
-    assert (decoded * tokens).sum(axis=1).mean() > 0.97
-    similar = trained.project(tokens[:5]) @ (trained.centroids[numbers] + trained.residuals(codes)).T
-    assert np.allclose(similar * trained.scales(codes), tokens[:5] @ decoded.T, atol=1e-4)
+    rounded = isinstance(trained, codecs.Rounded)
+    assert codes.shape[1] == trained.width == (M if rounded else M // 8 + 1)
+    assert np.abs(np.linalg.norm(decoded, axis=1) - 1).max() < 0.02
+    assert (decoded * tokens).sum(axis=1).mean() > (0.9999 if rounded else 0.93)
+
+
+def test_inner_products_of_codes_are_those_of_decoded_vectors(
+    trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codecs, "_IN_CACHE", 50)
+    tokens = np.concatenate(planted(60, 2))
+    numbers, codes = trained.encode(tokens)
+    ranges = [slice(7, 100), slice(200, 200), slice(110, 130), slice(100, 104), slice(140, 180)]
+    expected = tokens[:5] @ np.concatenate([trained.decode(numbers, codes)[r] for r in ranges]).T
+    query = CodedQuery(trained, tokens[:5])
+    assert np.allclose(trained.similarities(query, numbers, codes, ranges, rough=False), expected, atol=1e-4)
+    assert np.allclose(trained.similarities(query, numbers, codes, ranges, rough=True), expected, atol=0.1)
+    assert trained.similarities(query, numbers, codes, [], rough=False).shape == (5, 0)
 
 
 def test_pooling_joins_what_is_alike() -> None:
     rng = np.random.default_rng(3)
     directions = unit(rng.standard_normal((5, M)))
     tokens = unit(np.repeat(directions, [2, 1, 3, 1, 3], axis=0) + 0.01 * rng.standard_normal((10, M)))
-    few = pooled(tokens)
+    few = pooled(tokens, 2)
     assert few.shape == (5, M)
     assert np.allclose(np.linalg.norm(few, axis=1), 1, atol=1e-5)
     assert (directions @ few.T).max(axis=1).min() > 0.99
@@ -106,21 +124,56 @@ def test_pooling_joins_what_is_alike() -> None:
     assert len(pooled(tokens[:0])) == 0
 
 
-def test_a_rerank_scores_the_best_by_centroids(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_both_levels_are_told_apart_by_their_number() -> None:
+    for count in range(30):
+        tokens = unit(np.random.default_rng(count).standard_normal((count, M)))
+        rows = levels(tokens)
+        few = int(coarse_of(np.array([len(rows)]))[0])
+        assert np.array_equal(rows[:few], pooled(tokens))
+        assert np.array_equal(rows[few:], tokens)
+
+
+@pytest.mark.parametrize("most", [10_000_000, 0])
+def test_a_rerank_scores_what_can_be_among_the_best(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(codecs, "LEAST_TOKENS", 1_000)
+    monkeypatch.setattr(codecs, "MOST_ROUNDED", most)
     ids = np.array(add(shelf, items(150), [*planted(150)]))
-    shared = []
+    shared, compared = [], []
     with Snapshot.open(shelf.folder) as snapshot:
         for query in planted(20, 55):
-            whole, some = snapshot.multi_scores(query, ids), snapshot.multi_rerank(query, ids, 40)
-            scored = ~np.isnan(some)
-            assert 40 <= scored.sum() < 150
-            assert np.allclose(some[scored], whole[scored], atol=1e-6)
-            shared.append(len(top(whole) & set(np.flatnonzero(scored))) / 10)
+            whole, some = snapshot.multi_scores(query, ids), snapshot.multi_rerank(query, ids, 10)
+            exact = np.isclose(some, whole, atol=1e-6)
+            assert exact[list(top(some))].all()
+            shared.append(len(top(whole) & top(some)) / 10)
+            compared.append(exact.mean())
+            late = snapshot.multi_rerank(query, ids, 10, until=0.0)
+            assert np.isfinite(late).all()
+            assert np.isclose(late, whole, atol=1e-6).sum() <= 30
     assert np.mean(shared) > 0.97
+    assert np.mean(compared) < 0.9
 
 
-def test_a_codec_is_read_as_written_and_told_from_a_damaged_one(trained: Residual, tmp_path: Path) -> None:
+def test_a_rounding_library_that_grows_too_large_is_coded_in_fewer_bytes(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codecs, "LEAST_TOKENS", 1_000)
+    monkeypatch.setattr(codecs, "MOST_ROUNDED", 3_000)
+    passages = planted(200)
+    ids = np.array(add(shelf, items(200)[:80], [*passages[:80]]))
+    first = generation.current(shelf.folder)
+    ids = np.append(ids, add(shelf, items(200)[80:], [*passages[80:]]))
+    second = generation.current(shelf.folder)
+    assert first
+    assert second
+    assert isinstance(codecs.load(shelf.folder / first.codec), codecs.Rounded)
+    assert isinstance(codecs.load(shelf.folder / second.codec), codecs.Residual)
+    query = planted(1, 8)[0]
+    with Snapshot.open(shelf.folder) as snapshot:
+        expected = np.array([slow_maxsim(query, p) for p in passages])
+        assert np.abs(snapshot.multi_scores(query, ids) - expected).max() < 0.2
+
+
+def test_a_codec_is_read_as_written_and_told_from_a_damaged_one(trained: Trained, tmp_path: Path) -> None:
     path = tmp_path / f"codec-{trained.id}.npz"
     trained.save(path)
     again = codecs.load(path)
@@ -137,7 +190,7 @@ def test_a_codec_is_read_as_written_and_told_from_a_damaged_one(trained: Residua
         codecs.load(path)
 
 
-def test_a_token_file_gives_back_what_was_written(trained: Residual, tmp_path: Path) -> None:
+def test_a_token_file_gives_back_what_was_written(trained: Trained, tmp_path: Path) -> None:
     passages: list[np.ndarray | None] = [*planted(30), None, np.empty((0, M), np.float32)]
     coded = code(trained, passages)
     path = tmp_path / "multi-000001-1.tokens"
@@ -151,8 +204,17 @@ def test_a_token_file_gives_back_what_was_written(trained: Residual, tmp_path: P
     ends = np.cumsum(coded.counts.clip(min=0))
     expected = [coded.codes[ends[n] - max(coded.counts[n], 0) : ends[n]] for n in wanted]
     assert np.array_equal(one.codes, np.concatenate(expected))
+    lengths = [len(passages[n]) if passages[n] is not None else LACKING for n in wanted]
+    for coarse in (True, False):
+        counts, ranges = file.level(wanted, coarse=coarse)
+        assert counts.tolist() == [-(-n // 4) if coarse and n > 0 else n for n in lengths]
+        where = [
+            rows[: max(c, 0)] if coarse else rows[len(rows) - max(c, 0) :]
+            for rows, c in zip(expected, counts, strict=True)
+        ]
+        assert np.array_equal(codecs.joined(file.codes, ranges), np.concatenate(where))
     for centroid in range(len(trained.centroids)):
-        holding = [n for n in range(30) if centroid in file.numbers(np.array([n]))[1]]
+        holding = [n for n in range(30) if centroid in file.coded(np.array([n])).numbers]
         assert file.holders(centroid).tolist() == holding
     kept = np.arange(32) % 3 != 0
     parts = list(file.parts(kept))
@@ -185,7 +247,7 @@ def test_the_room_of_each_channel_is_told(shelf: Shelf) -> None:
     add(shelf, items(20), [*passages])
     sizes = bytes_per_passage(shelf.folder, shelf.db)
     assert sorted(sizes) == ["bm25", "dense", "lexical", "multi"]
-    codes = np.mean([len(p) for p in passages]) * (2 * M + 2)
+    codes = np.mean([len(levels(p)) for p in passages]) * (2 * M + 2)
     assert codes < sizes["multi"] < codes + 40
     assert 4 * 16 <= sizes["dense"] < 4 * 16 + 40
     assert "bytes a passage" in check(shelf.folder, shelf.db)[-1].detail
@@ -261,7 +323,7 @@ def test_merging_copies_codes_and_leaves_the_deleted_out(shelf: Shelf, monkeypat
     files = {p.name for p in shelf.folder.glob("generations/*/multi-*")}
     assert files == {Path(file.multi_path).name for file in merged.segments}
     assert TokenFile(shelf.folder / merged.segments[0].multi_path, 90).tokens == sum(
-        len(p) for n, p in enumerate(passages[:110]) if not 20 <= n < 50
+        len(levels(p)) for n, p in enumerate(passages[:110]) if not 20 <= n < 50
     )
 
 
