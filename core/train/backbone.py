@@ -60,12 +60,13 @@ class Backbone(nn.Module):
         heads = read_heads(bundle)
         try:
             with _quietly():
-                model: Any = AutoModel.from_pretrained(bundle.folder, local_files_only=True, dtype=torch.float32)
-        except (OSError, ValueError, RuntimeError) as error:
+                # the pooler is of next-sentence prediction: no vector goes through it
+                model: Any = AutoModel.from_pretrained(
+                    bundle.folder, local_files_only=True, dtype=torch.float32, add_pooling_layer=False
+                )
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
             what = f"The weights of {bundle.id} cannot be loaded: {error}."
             raise ModelDamaged(what, f"Install it again: whymatch models add {bundle.id}") from error
-        if getattr(model, "pooler", None) is not None:
-            model.pooler = None  # of next-sentence prediction: no vector goes through it
         head = None if heads.dense is None else _dense(heads.dense, heads.activation)
         return cls(model, head, bundle, device or best_device())
 
@@ -158,12 +159,14 @@ class Backbone(nn.Module):
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without a bar of the library's own on standard error."""
-    shown = logging.is_progress_bar_enabled()
+    """Without the library's own bar and report (of the pooler that is left out) on standard error."""
+    shown, told = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
         yield
     finally:
+        logging.set_verbosity(told)
         if shown:
             logging.enable_progress_bar()
 

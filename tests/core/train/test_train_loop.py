@@ -271,11 +271,9 @@ def server() -> Iterator[subprocess.Popen[str]]:
         server.stdin.close()
 
 
-def killed_until_done(
-    server: subprocess.Popen[str], folder: Path, steps: int, kills: int, seed: int
-) -> tuple[str, int]:
+def killed_until_done(server: subprocess.Popen[str], folder: Path, steps: int, kills: int) -> tuple[str, int]:
     """Run in children that are killed at random moments, `kills` times at most; the hash and how many died."""
-    luck, died = random.Random(seed), 0
+    luck, died = random.Random(4), 0
     assert server.stdin is not None
     assert server.stdout is not None
     while not (folder / "final.txt").is_file():
@@ -292,8 +290,8 @@ def killed_until_done(
 def test_killed_at_random_moments_it_ends_with_the_same_weights(
     server: subprocess.Popen[str], tmp_path: Path, steps: int, kills: int
 ) -> None:
-    hash, none = killed_until_done(server, tmp_path / "whole", steps, 0, 0)
-    other, died = killed_until_done(server, tmp_path / "cut", steps, kills, 4)
+    hash, none = killed_until_done(server, tmp_path / "whole", steps, 0)
+    other, died = killed_until_done(server, tmp_path / "cut", steps, kills)
     assert (none, died) == (0, kills)
     assert other == hash
     assert not list((tmp_path / "cut").glob(".*"))
