@@ -192,6 +192,8 @@ class SearchPage(Page):
     def _fail(self, error: Any) -> None:
         self.understood.clear()
         self.results.show_error(error)
+        if self.why.is_open and not self.results.list.hits:
+            self.why.close()
 
     def _state(self) -> None:
         """What stands below the box while nothing is searched."""

@@ -16,7 +16,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.hit_list import HitList
 from app.widgets.labels import ElidedLabel
 from app.widgets.page_offsets import one_line
-from core.base.errors import KnownError
+from core.base.errors import BadQuery, KnownError
 from core.base.types import BM25, Level, SearchResult
 
 ROUND = 6  # pixels that rows keep from the upper and lower edge of their card
@@ -140,8 +140,12 @@ class SearchResults(QWidget):
     def _show_no_hits(self, result: SearchResult) -> None:
         text = tr("Other words may help: the meaning counts, not only the wording.")
         if result.understood:
-            text = tr("Nothing fits all of {asked}. Take one of them out, above, to find more.",
-                      asked=one_line(", ".join(result.understood)))  # fmt: skip
+            text = plural(
+                len(result.understood),
+                "Nothing fits {asked}. Take it out, above, to find more.",
+                "Nothing fits all of {asked}. Take one of them out, above, to find more.",
+                asked=one_line(", ".join(result.understood)),
+            )
         elif result.filtered_out:
             text = plural(
                 result.filtered_out,
@@ -150,13 +154,25 @@ class SearchResults(QWidget):
             )
         self.no_hits.set_words(tr(_NONE[result.query.level]), text)
         self._clear.setVisible(bool(result.query.filters))
+        self._ask_anyway.show()
         self._stack.setCurrentWidget(self.no_hits)
 
     def show_error(self, error: KnownError | Bug) -> None:
         self._rest()
+        if isinstance(error, BadQuery):
+            self._show_unfinished(error)
+            return
         self.banner.show_error(error, action=tr("Try again"))
         if not self.list.hits:
             self._stack.setCurrentWidget(self.blank)
+
+    def _show_unfinished(self, error: BadQuery) -> None:
+        """What is typed cannot be searched for yet: nothing went wrong, and trying again would not help."""
+        self.list.show_hits(())
+        self.no_hits.set_words(error.message, error.advice)
+        self._clear.hide()
+        self._ask_anyway.hide()
+        self._stack.setCurrentWidget(self.no_hits)
 
     def show_start(self, searchable: bool) -> None:
         """Nothing is searched: what this page is for."""

@@ -60,6 +60,9 @@ class PagesRole(FakeRole):
     def steer(self, number: int, control: Control, text: str) -> None:
         if "dead" in text:
             os._exit(9)
+        if "unfinished" in text:
+            self.say(number, "error", {"code": "bad-query", "message": "Only exclusions.", "advice": "Add a word."})
+            raise SystemExit
         while "slow" in text:
             control.check()
             time.sleep(0.01)

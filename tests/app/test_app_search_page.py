@@ -126,6 +126,15 @@ def test_no_hits_blames_what_was_asked_for_beside_words(page: SearchPage, qtbot:
     assert not page.results._clear.isVisibleTo(page)
 
 
+def test_a_query_that_is_not_finished_is_no_error(page: SearchPage, qtbot: QtBot) -> None:
+    search(page, qtbot, "unfinished")
+    assert not page.results.banner.isVisibleTo(page)
+    assert page.results.shown is page.results.no_hits
+    assert page.results.no_hits.title.text() == "Only exclusions."
+    assert page.results.no_hits.text.text() == "Add a word."
+    assert not page.results._ask_anyway.isVisibleTo(page)
+
+
 def test_error_is_shown_with_advice_and_tried_again(page: SearchPage, qtbot: QtBot) -> None:
     search(page, qtbot, "fail")
     assert page.results.banner.text() == "The index is damaged."
