@@ -37,7 +37,8 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `{generation, encoder, passages, encoded, seconds, before}`; `rollback {to: generation}` -> `{generation}`.
 - `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or ""}`;
   `needs {spec}` -> `ModelNeeds` (licence, download, disk and memory, before anything is fetched);
-  `add {spec}` -> as `list`, with `id`; cancelled at once, and gone on with by the next `add` of the same model.
+  `add {spec}` -> as `list`, with `id`; cancelled at once, and gone on with by the next `add` of the same model;
+  `renew {id}` exports an `outdated` encoder again -> as `add`.
 - `watch`: `watch {every, settle}` (seconds) -> a partial `{"paths": n}` each time that n files in the library's
   folders changed and have settled, or with n = 0 when it is time to look at them anyway; goes on until cancelled.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`

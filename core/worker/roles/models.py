@@ -30,6 +30,10 @@ class ModelsRole:
                 from core.encode.install import add  # heavy: it exports
 
                 return {"id": add(str(args["spec"]), control=call.control, listener=call.listen).id} | self._list()
+            case "renew":
+                from core.encode.renew import renew  # heavy, too
+
+                return {"id": renew(str(args["id"]), control=call.control, listener=call.listen).id} | self._list()
             case "use":
                 catalogue.use(str(args["id"]))
             case "remove":

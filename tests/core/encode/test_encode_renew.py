@@ -12,6 +12,8 @@ from core.encode.renew import renew
 from core.models import catalogue
 from core.models.bundles import CONFIG, find
 from core.models.graphs import GRAPH
+from core.worker.client import ChildClient
+from core.worker.protocol import MODELS
 
 TEXTS = ["The ship in the harbour.", "Bread and butter", "a"]
 
@@ -52,3 +54,11 @@ def test_a_damaged_one_is_not_renewed_and_stays(old: Path) -> None:
         renew("tiny")
     assert tokenizer.read_bytes() == b" " * len(content)
     assert "graph" not in read_json(old / CONFIG)
+
+
+def test_the_models_child_renews(old: Path) -> None:
+    with ChildClient(MODELS) as child:
+        listed = child.call("renew", {"id": "tiny"})
+    assert listed["id"] == "tiny"
+    assert [row["outdated"] for row in listed["models"] if row["id"] == "tiny"] == [False]
+    assert read_json(old / CONFIG)["graph"] == GRAPH
