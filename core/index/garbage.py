@@ -21,9 +21,11 @@ _MADE = r"dense-\d+(-\d+)?\.faiss|means-\d+\.npz|multi-\d+-\d+\.tokens|codec-[0-
 _OURS = re.compile(rf"{_MADE}|\.({_MADE}|manifest\.json|current\.json)\..*" + re.escape(TEMPORARY_SUFFIX))
 
 
-def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), paths: Sequence[str] = ()) -> None:
+def sweep(
+    library: Path, db: Database, encoder: str, pending: Sequence[SegmentFile] = (), paths: Sequence[str] = ()
+) -> None:
     """Remove segment rows, files and tombstones that neither a generation nor `pending` (with `paths`) needs, and
-    encoders of the library that no generation names.
+    encoders of the library that no generation names, save `encoder`, whose generation may be in the making.
 
     With a damaged manifest nothing is removed: what it names is not known.
     """
@@ -35,7 +37,7 @@ def sweep(library: Path, db: Database, pending: Sequence[SegmentFile] = (), path
     wanted = {*paths, *(path for one in kept for path in (one.means, one.codec))}
     wanted |= {path for file in named for path in (file.dense_path, file.multi_path)}
     _sweep_files(library, {library / path for path in wanted if path})
-    adapted.sweep(library, {one.encoder for one in kept})
+    adapted.sweep(library, {encoder, *(one.encoder for one in kept)})
 
 
 def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:

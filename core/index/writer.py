@@ -53,7 +53,7 @@ class IndexWriter:
         self._estimated = 0  # passages when the means were last estimated
         self._segments: list[SegmentFile] = [] if self._fresh or self._base is None else list(self._base.segments)
         self._number = max([*generation.numbers(library), self._base.number if self._base else 0]) + 1
-        sweep(library, db)
+        sweep(library, db, encoder)
 
     def indexed(self) -> set[int]:
         """Ids of the passages in the segments that the next commit will hold."""
@@ -240,7 +240,7 @@ class IndexWriter:
         for number in generation.numbers(self._library)[: -max(keep, 1)]:
             if number not in stays:
                 generation.forget(self._library, number)
-        sweep(self._library, self._db, self._segments, (self._means, self._tokens.codec_path))
+        sweep(self._library, self._db, self._encoder, self._segments, (self._means, self._tokens.codec_path))
 
     def _changed(
         self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None,
