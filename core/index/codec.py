@@ -15,29 +15,19 @@ is trained on a sample; when the library has grown eightfold since, it is traine
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import faiss
 import numpy as np
-import numpy.typing as npt
 
 from core.base.errors import from_os_error
-from core.base.files import write_bytes
+from core.index.coding import Arrays, Bytes, CodedQuery, Floats, Numbers, Trained, digest_of, joined, save_arrays
 from core.index.generation import damaged
-
-Floats = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
-Numbers = npt.NDArray[np.uint16]
-Counts = npt.NDArray[np.int64]
-Rows = TypeVar("Rows", Numbers, Bytes)
-Arrays = dict[str, npt.NDArray[np.generic]]
+from core.index.rounded import Rounded
 
 LEAST_TOKENS = 50_000  # fewer cannot train 256 centroids for each part of the quantiser well
 GROWTH = 8  # trained anew when the library holds this many times the tokens it held at the last training
@@ -50,183 +40,6 @@ _SAMPLE = 40  # tokens a centroid is trained on
 _ROUNDS = 10
 _HEADROOM = 1.5  # for what the sample lacks
 _AT_ONCE = 65_536  # tokens
-_IN_CACHE = 1024  # tokens whose floats are made and used while they are in the cache: a third of the time saved
-
-
-class TokenCodec(Protocol):
-    """`centroids` [C, d] stand in the first d dimensions of `project`; `width` is bytes of a code, `dimension` is M."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def dimension(self) -> int: ...
-    @property
-    def centroids(self) -> Floats: ...
-    @property
-    def width(self) -> int: ...
-
-    def project(self, tokens: Floats) -> Floats:
-        """Token vectors [T, M] in the space [T, d] in which scores are inner products."""
-        ...
-
-    def encode(self, tokens: Floats) -> tuple[Numbers, Bytes]:
-        """Numbers of the centroids [T] and codes [T, width] of token vectors [T, M]."""
-        ...
-
-    def similarities(
-        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
-    ) -> Floats:
-        """Inner products [T, K] of a query's tokens with the coded ones in `ranges` of all.
-
-        With `rough` a part of the dimensions may do.
-        """
-        ...
-
-    def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
-        """Token vectors [T, M], as far as they were kept."""
-        ...
-
-
-class CodedQuery:
-    """A query's token vectors in the space of a codec."""
-
-    def __init__(self, codec: TokenCodec, tokens: Floats) -> None:
-        self.codec = codec
-        self.tokens_TD = codec.project(tokens)
-
-    @cached_property
-    def near_TC(self) -> Floats:
-        """Inner products with all centroids."""
-        centroids = self.codec.centroids
-        return np.ascontiguousarray(self.tokens_TD[:, : centroids.shape[1]] @ centroids.T)
-
-
-class Plain:
-    """16-bit floats: needs no training and loses nothing that matters. There is one centroid, the origin."""
-
-    id = ""
-
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
-        self.centroids: Floats = np.zeros((1, dimension), np.float32)
-        self.width = 2 * dimension
-
-    def project(self, tokens: Floats) -> Floats:
-        return np.asarray(tokens, np.float32)
-
-    def encode(self, tokens: Floats) -> tuple[Numbers, Bytes]:
-        codes = np.ascontiguousarray(tokens, "<f2").view(np.uint8)
-        return np.zeros(len(tokens), np.uint16), codes.reshape(len(tokens), self.width)
-
-    def similarities(
-        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
-    ) -> Floats:
-        return query.tokens_TD @ self.decode(numbers, joined(codes, ranges)).T
-
-    def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
-        return np.ascontiguousarray(codes).view("<f2").astype(np.float32)
-
-
-class Trained(TokenCodec, Protocol):
-    """A codec made from a library's own vectors: `tokens` is how many it held then."""
-
-    @property
-    def tokens(self) -> int: ...
-    def save(self, path: Path) -> None:
-        """Raises DiskFull, NoPermission."""
-        ...
-
-
-@dataclass(frozen=True)
-class Rounded:
-    """A signed byte a dimension, each in `steps` [M] of its own.
-
-    `projection` [M, M] is orthonormal, its first columns span the principal directions, where the `centroids` [K, d]
-    stand.
-    """
-
-    projection: Floats
-    centroids: Floats
-    steps: Floats
-    tokens: int
-    id: str = ""
-    _nearest: faiss.IndexFlatL2 = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        faiss.omp_set_num_threads(1)
-        object.__setattr__(self, "_nearest", _flat(self.centroids))
-        object.__setattr__(self, "id", _digest(self._arrays()))
-
-    @property
-    def dimension(self) -> int:
-        return len(self.projection)
-
-    @property
-    def width(self) -> int:
-        return self.projection.shape[1]
-
-    def project(self, tokens: Floats) -> Floats:
-        return np.asarray(tokens, np.float32) @ self.projection
-
-    def encode(self, tokens: Floats) -> tuple[Numbers, Bytes]:
-        numbers, codes = np.empty(len(tokens), np.uint16), np.empty((len(tokens), self.width), np.uint8)
-        for start in range(0, len(tokens), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            projected = self.project(tokens[part])
-            numbers[part] = self._nearest.assign(np.ascontiguousarray(projected[:, : self._nearest.d]), 1)[:, 0]
-            codes[part] = np.rint(projected / self.steps).clip(-127, 127).astype(np.int8).view(np.uint8)
-        return numbers, codes
-
-    def similarities(
-        self, query: CodedQuery, numbers: Numbers, codes: Bytes, ranges: Sequence[slice], *, rough: bool
-    ) -> Floats:
-        used = self.centroids.shape[1] if rough else self.dimension
-        query_TD = np.ascontiguousarray((query.tokens_TD * self.steps)[:, :used])
-        similar_TK = np.empty((len(query_TD), sum(r.stop - r.start for r in ranges)), np.float32)
-        coded = codes[:, :used].view(np.int8)
-        room, done = np.empty((0, used), np.float32), 0
-        for block in _blocks(ranges, _IN_CACHE):
-            size = sum(r.stop - r.start for r in block)
-            if size > len(room):
-                room = np.empty((max(size, _IN_CACHE), used), np.float32)
-            np.concatenate([coded[r] for r in block], out=room[:size], casting="unsafe")
-            np.matmul(query_TD, room[:size].T, out=similar_TK[:, done : done + size])
-            done += size
-        return similar_TK
-
-    def decode(self, numbers: Numbers, codes: Bytes) -> Floats:
-        vectors = codes.view(np.int8) * self.steps
-        return np.asarray(vectors @ self.projection.T, np.float32)
-
-    def save(self, path: Path) -> None:
-        _save(path, self._arrays())
-
-    def _arrays(self) -> Arrays:
-        return {
-            "projection": self.projection,
-            "centroids": self.centroids,
-            "steps": self.steps,
-            "tokens": np.array(self.tokens, np.int64),
-        }
-
-
-def joined(rows: Rows, ranges: Sequence[slice]) -> Rows:
-    """The rows of these ranges, one after another: copied range by range, not row by row."""
-    return np.concatenate([rows[:0], *(rows[r] for r in ranges)])
-
-
-def _blocks(ranges: Sequence[slice], size: int) -> Iterator[list[slice]]:
-    """Ranges in turn, together no more rows than `size` unless a single one has more."""
-    block: list[slice] = []
-    rows = 0
-    for one in ranges:
-        if block and rows + one.stop - one.start > size:
-            yield block
-            block, rows = [], 0
-        block.append(one)
-        rows += one.stop - one.start
-    if rows:
-        yield block
 
 
 @dataclass(frozen=True)
@@ -253,7 +66,7 @@ class Residual:
         faiss.copy_array_to_vector(self.parts.ravel(), quantiser.centroids)
         object.__setattr__(self, "_quantiser", quantiser)
         object.__setattr__(self, "_nearest", _flat(self.centroids))
-        object.__setattr__(self, "id", _digest(self._arrays()))
+        object.__setattr__(self, "id", digest_of(self._arrays()))
 
     @property
     def dimension(self) -> int:
@@ -301,7 +114,7 @@ class Residual:
         return np.float32(_SCALES[0]) + codes[:, -1] * np.float32((_SCALES[1] - _SCALES[0]) / 255)
 
     def save(self, path: Path) -> None:
-        _save(path, self._arrays())
+        save_arrays(path, self._arrays())
 
     def _arrays(self) -> Arrays:
         return {
@@ -395,16 +208,3 @@ def _flat(centroids: Floats) -> faiss.IndexFlatL2:
     nearest = faiss.IndexFlatL2(centroids.shape[1])
     nearest.add(centroids)
     return nearest
-
-
-def _save(path: Path, arrays: Arrays) -> None:
-    data = io.BytesIO()
-    np.savez(data, **arrays)  # type: ignore[arg-type]
-    write_bytes(path, data.getvalue())
-
-
-def _digest(arrays: Arrays) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.hexdigest()[:16]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from core.base.errors import IndexDamaged
 from core.base.types import Generation
 from core.index import codec as codecs
-from core.index.codec import CodedQuery, Floats, TokenCodec, joined
+from core.index.coding import CodedQuery, Floats, Plain, TokenCodec, joined
 from core.index.dense import Mask, Ordinals
 from core.index.generation import damaged
 from core.index.maxsim import maxsim
@@ -166,7 +166,7 @@ def open_codec(library: Path, path: str, dimension: int) -> TokenCodec:
     Raises:
         IndexDamaged
     """
-    return codecs.load(library / path) if path else codecs.Plain(dimension)
+    return codecs.load(library / path) if path else Plain(dimension)
 
 
 def _scored(query: CodedQuery, file: TokenFile, ordinals: Ordinals, level: Level) -> Scores:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.index.codec import Counts, Floats
+from core.index.coding import Counts, Floats
 
 FACTOR = 4  # tokens to a coarse vector
 

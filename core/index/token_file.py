@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from core.base.errors import from_os_error
 from core.base.files import atomic_file
-from core.index.codec import Bytes, Counts, Floats, Numbers, TokenCodec, joined
+from core.index.coding import Bytes, Counts, Floats, Numbers, TokenCodec, joined
 from core.index.generation import damaged
 from core.index.pooling import coarse_of, levels
 

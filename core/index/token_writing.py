@@ -19,8 +19,9 @@ from core.base.events import Control
 from core.base.types import SegmentFile
 from core.index import codec as codecs
 from core.index import token_file
-from core.index.codec import Floats, TokenCodec
+from core.index.coding import Floats, Plain, TokenCodec
 from core.index.multivector import open_codec
+from core.index.rounded import Rounded
 from core.index.rows import Ids
 from core.index.token_file import LACKING, Coded, Counts, Part, TokenFile
 
@@ -165,14 +166,14 @@ class TokenWriter:
 
     def _codec_of(self, dimension: int) -> TokenCodec:
         if self._codec is None:
-            self._codec = codecs.Plain(dimension)
+            self._codec = Plain(dimension)
         return self._codec
 
 
 def _due(codec: TokenCodec, tokens: int) -> bool:
-    if isinstance(codec, codecs.Rounded) and tokens > codecs.MOST_ROUNDED:
+    if isinstance(codec, Rounded) and tokens > codecs.MOST_ROUNDED:
         return True
-    if isinstance(codec, codecs.Rounded | codecs.Residual):
+    if isinstance(codec, Rounded | codecs.Residual):
         return tokens >= codecs.GROWTH * codec.tokens and codecs.centroid_count(tokens) > len(codec.centroids)
     return tokens >= codecs.LEAST_TOKENS
 

@@ -9,11 +9,13 @@ from core.base.errors import Cancelled, IndexDamaged
 from core.base.events import Control
 from core.encode.encoder import Encoder
 from core.index import codec as codecs
-from core.index import generation, merge
+from core.index import generation, merge, rounded
 from core.index.check import check
-from core.index.codec import CodedQuery, Plain, Trained, train
+from core.index.codec import Residual, train
+from core.index.coding import CodedQuery, Plain, Trained, joined
 from core.index.maxsim import maxsim
 from core.index.pooling import coarse_of, levels, pooled
+from core.index.rounded import Rounded
 from core.index.sizes import bytes_per_passage
 from core.index.snapshot import Snapshot
 from core.index.token_file import LACKING, TokenFile, code, write
@@ -91,16 +93,15 @@ def test_codes_are_small_and_near(trained: Trained) -> None:
     tokens = np.concatenate(planted(60, 2))
     numbers, codes = trained.encode(tokens)
     decoded = trained.decode(numbers, codes)
-    rounded = isinstance(trained, codecs.Rounded)
-    assert codes.shape[1] == trained.width == (M if rounded else M // 8 + 1)
+    assert codes.shape[1] == trained.width == (M if isinstance(trained, Rounded) else M // 8 + 1)
     assert np.abs(np.linalg.norm(decoded, axis=1) - 1).max() < 0.02
-    assert (decoded * tokens).sum(axis=1).mean() > (0.9999 if rounded else 0.93)
+    assert (decoded * tokens).sum(axis=1).mean() > (0.9999 if isinstance(trained, Rounded) else 0.93)
 
 
 def test_inner_products_of_codes_are_those_of_decoded_vectors(
     trained: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(codecs, "_IN_CACHE", 50)
+    monkeypatch.setattr(rounded, "_IN_CACHE", 50)
     tokens = np.concatenate(planted(60, 2))
     numbers, codes = trained.encode(tokens)
     ranges = [slice(7, 100), slice(200, 200), slice(110, 130), slice(100, 104), slice(140, 180)]
@@ -165,8 +166,8 @@ def test_a_rounding_library_that_grows_too_large_is_coded_in_fewer_bytes(
     second = generation.current(shelf.folder)
     assert first
     assert second
-    assert isinstance(codecs.load(shelf.folder / first.codec), codecs.Rounded)
-    assert isinstance(codecs.load(shelf.folder / second.codec), codecs.Residual)
+    assert isinstance(codecs.load(shelf.folder / first.codec), Rounded)
+    assert isinstance(codecs.load(shelf.folder / second.codec), Residual)
     query = planted(1, 8)[0]
     with Snapshot.open(shelf.folder) as snapshot:
         expected = np.array([slow_maxsim(query, p) for p in passages])
@@ -212,7 +213,7 @@ def test_a_token_file_gives_back_what_was_written(trained: Trained, tmp_path: Pa
             rows[: max(c, 0)] if coarse else rows[len(rows) - max(c, 0) :]
             for rows, c in zip(expected, counts, strict=True)
         ]
-        assert np.array_equal(codecs.joined(file.codes, ranges), np.concatenate(where))
+        assert np.array_equal(joined(file.codes, ranges), np.concatenate(where))
     for centroid in range(len(trained.centroids)):
         holding = [n for n in range(30) if centroid in file.coded(np.array([n])).numbers]
         assert file.holders(centroid).tolist() == holding
