@@ -38,7 +38,7 @@ _PART = 8  # dimensions in a byte of the code
 _MOST_CENTROIDS = 4_096
 _SAMPLE = 40  # tokens a centroid is trained on
 _ROUNDS = 10
-_HEADROOM = 1.5  # for what the sample lacks
+_QUANTILE = 0.9999  # of a dimension's values in the sample: the few beyond are cut off
 _AT_ONCE = 65_536  # tokens
 
 
@@ -159,7 +159,7 @@ def train(sample: Floats, tokens: int) -> Trained:
     projected = np.ascontiguousarray(sample @ projection)
     centroids = _centroids(projected, centroid_count(tokens))
     if tokens <= MOST_ROUNDED:
-        steps = _HEADROOM * np.abs(sample @ whole).max(axis=0) / 127
+        steps = np.quantile(np.abs(sample @ whole), _QUANTILE, axis=0) / 127
         return Rounded(whole, centroids, np.where(steps > 0, steps, 1).astype(np.float32), tokens)
     residuals = projected - centroids[_flat(centroids).assign(projected, 1)[:, 0]]
     quantiser = faiss.ProductQuantizer(dimension, dimension // _PART, 8)

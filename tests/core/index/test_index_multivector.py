@@ -94,7 +94,7 @@ def test_codes_are_small_and_near(trained: Trained) -> None:
     numbers, codes = trained.encode(tokens)
     decoded = trained.decode(numbers, codes)
     assert codes.shape[1] == trained.width == (M if isinstance(trained, Rounded) else M // 8 + 1)
-    assert np.abs(np.linalg.norm(decoded, axis=1) - 1).max() < 0.02
+    assert np.abs(np.linalg.norm(decoded, axis=1) - 1).max() < 0.05
     assert (decoded * tokens).sum(axis=1).mean() > (0.9999 if isinstance(trained, Rounded) else 0.93)
 
 
