@@ -147,7 +147,9 @@ def search(
     query: str,
     library: LibraryOption,
     k: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many hits.")] = 10,
-    channels: Annotated[str, typer.Option(help="Channels, comma-separated: bm25, dense.")] = "bm25,dense",
+    channels: Annotated[
+        str, typer.Option(help="Channels, comma-separated: bm25, dense, lexical, multi; all by default.")
+    ] = "",
     filter: FilterOption = None,
     level: Annotated[Level, typer.Option(help="What a hit is.")] = Level.PASSAGE,
     json: Json = False,
@@ -161,7 +163,7 @@ def search(
     from core.worker.finding import Finder
 
     filters = placed(parse_filters(filter or ()), library)
-    wanted = Query(query, k=k, filters=filters, channels=channel_names(channels), level=level)
+    wanted = Query(query, k=k, filters=filters, channels=channel_names(channels) if channels else (), level=level)
     finder = Finder(library)
     try:
         result = finder.search(wanted)
@@ -327,7 +329,7 @@ def demo(json: Json = False) -> None:
         shown.show()
 
 
-def channel_names(text: str, known: tuple[str, ...] = ("bm25", "dense")) -> tuple[str, ...]:
+def channel_names(text: str, known: tuple[str, ...] = ("bm25", "dense", "lexical", "multi")) -> tuple[str, ...]:
     """Raises typer.BadParameter (exit code 2) for a name that is no channel."""
     names: tuple[Any, ...] = tuple(dict.fromkeys(n.strip() for n in text.split(",") if n.strip()))
     if "fused" in names and "fused" not in known:

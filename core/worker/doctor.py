@@ -159,7 +159,8 @@ def _jobs(library: Path) -> Finding:
         return Finding("jobs", "ok", "A job is running.")
     except NoPermission:  # a library that may only be read: nothing runs here
         pass
-    return Finding("jobs", "warning", "The last job was cut off; the next ingest resumes it.")
+    way = "start `whymatch reencode` again" if cut_off.kind == "reencode" else "the next ingest resumes it"
+    return Finding("jobs", "warning", f"The last job was cut off; {way}.")
 
 
 def _repaired(library: Path, db: Database, before: list[Finding]) -> list[Finding]:

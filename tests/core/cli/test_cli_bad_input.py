@@ -206,3 +206,13 @@ def test_ids_that_no_run_can_hold_are_refused_before_anything_is_measured(judged
     done = run("evaluate", judged, "--run", tmp_path / "out.run", code=1)
     assert "white space" in done.stderr.decode()
     assert "encoding" not in done.stderr.decode()
+
+
+def test_every_channel_of_the_library_takes_part(library, tmp_path):
+    make_folder(tmp_path / "more", 3, seed=7)
+    ask_json("ingest", tmp_path / "more", "--library", library, "--multi")
+    named = ask_json("search", "bee", "--library", library, "--channels", "multi")["hits"][0]["parts"]
+    assert [part["channel"] for part in named] == ["multi"]
+    assert "multi" in {
+        p["channel"] for hit in ask_json("search", "bee", "--library", library)["hits"] for p in hit["parts"]
+    }
