@@ -13,6 +13,7 @@ from tokenizers import Encoding, Tokenizer
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNKNOWN = ("[UNK]", "<unk>")  # stands for what has no token: a state it has, a name it has not
+_MASKS = ("[MASK]", "<mask>")
 _SPACES = " \u2581"  # the space before a word, decoded and as SentencePiece writes it
 
 
@@ -44,6 +45,22 @@ class Tokens:
         pads = [self._whole.token_to_id(name) for name in ("[PAD]", "<pad>")]
         self.pad = next((id for id in pads if id is not None), 0)
         self._terms: dict[int, str] = dict.fromkeys(self._nameless(), "")
+
+    def names(self) -> list[str]:
+        """The vocabulary as the model spells it, by id; "" where an id has no token."""
+        by_name = self._whole.get_vocab()
+        found = [""] * (max(by_name.values()) + 1)
+        for name, id in by_name.items():
+            found[id] = name
+        return found
+
+    def special(self) -> set[int]:
+        """Ids of tokens that stand for no text, such as the mask."""
+        return {id for id, token in self._whole.get_added_tokens_decoder().items() if token.special}
+
+    def mask(self) -> int | None:
+        """The id that hides a token from a masked language model; None where the vocabulary has none."""
+        return next((id for id in map(self._whole.token_to_id, _MASKS) if id is not None), None)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Ids with special tokens, cut at the window."""

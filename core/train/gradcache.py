@@ -45,7 +45,8 @@ def cached_step(
     """
     first = [_first_pass(side, chunk, autocast) for side in sides]
     reps = [torch.cat([part.reps for part in parts]).requires_grad_() for parts in first]
-    value = loss(*reps)
+    with torch.autocast(reps[0].device.type, enabled=False):  # scores divided by a small temperature need all digits
+        value = loss(*reps)
     value.backward()
     extras = [
         _second_pass(side, parts, whole.grad, autocast) for side, parts, whole in zip(sides, first, reps, strict=True)

@@ -1,23 +1,22 @@
 """The test collection that a library makes of itself: held-out questions, and passages to look for them in.
 
 A question made of a passage stands in that passage, so finding it there would prove nothing. Its words are taken out
-of the passage before it is searched: the title for a question that is the title, the sentence for one that is a
-sentence (as in the inverse cloze task, Lee, Chang & Toutanova 2019).
+of the passage before it is searched.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from core.encode.encoder import input_text
 from core.evaluate.datasets import CorpusDocument, Dataset
-from core.train.types import SIGNALS, Piece, Question
+from core.train.reduced import reduced
+from core.train.types import Piece, Question
 
 MOST = 4_000  # passages; more would cost minutes of encoding for each candidate
 LEAST_LETTERS = 40  # of a passage that is left when the question's words are out
@@ -48,7 +47,7 @@ def make(pieces: Sequence[Piece], questions: Sequence[Question], *, most: int = 
     for question in questions:
         if question.positive in by_id:
             asked[question.positive].append(question)
-    shown = {id: _without(by_id[id], own) for id, own in asked.items()}
+    shown = {id: reduced(by_id[id], own) for id, own in asked.items()}
     kept = [q for q in questions if q.positive in shown and _says_something(shown[q.positive])]
     chosen = _drawn(pieces, {q.positive for q in kept}, most, seed)
     corpus = [shown.get(piece.id, piece) for piece in chosen]
@@ -58,26 +57,6 @@ def make(pieces: Sequence[Piece], questions: Sequence[Question], *, most: int = 
     qrels = {str(i): dict.fromkeys(same[shown[q.positive].text], 1) for i, q in enumerate(kept)}
     texts = {str(i): q.text for i, q in enumerate(kept)}
     return Pool(Dataset(_NAME, Path(_NAME), tuple(_document(p) for p in corpus), texts, qrels), tuple(kept))
-
-
-def _without(piece: Piece, questions: Sequence[Question]) -> Piece:
-    """The passage without the words of these questions; the person's own questions were not taken from it."""
-    text, title, section = piece.text, piece.title, piece.section
-    for words in (q.text for q in questions if q.kind not in SIGNALS):
-        text = _cut(text, words)
-        title = _cut(title, words)
-        section = tuple(part for part in section if _plain(part) != _plain(words))
-    return replace(piece, text=text, title=title, section=section)
-
-
-def _cut(text: str, words: str) -> str:
-    """`text` without the first place where `words` stand, whatever the spaces between them."""
-    pattern = r"\s+".join(re.escape(word) for word in words.rstrip(".?! ").split())
-    return re.sub(pattern, " ", text, count=1, flags=re.IGNORECASE).strip() if pattern else text
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _says_something(piece: Piece) -> bool:

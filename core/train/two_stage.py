@@ -1,0 +1,98 @@
+"""coCondenser's two rounds of fine-tuning: against what words find, then against what the first round's encoder finds.
+
+The second round begins again at the weights that the first one began with: what the first learnt against easy
+negatives would only be in the way. Source: Gao & Callan 2022, section 4; the training code of tevatron.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.base.events import Control, Listener, ignore
+from core.train import nb_recall
+from core.train.backbone import Backbone
+from core.train.bundle import weights_hash
+from core.train.dense_search import DenseSearch
+from core.train.finetune import FineTune, FineTuneSettings, Frozen
+from core.train.kept import read_candidates, write_candidates
+from core.train.loop import Callback, Settings, train
+from core.train.negatives import Mining, Ranked, Search, mine, united
+from core.train.record import Record
+from core.train.types import Candidates, Piece, Question
+
+FIRST, SECOND = "first", "second"
+ASKED = 200  # questions of whose rankings nb-recall is told
+_MINED = "mined.json"
+
+Callbacks = Callable[[FineTune, str], Sequence[Callback]]
+
+
+@dataclass(frozen=True, slots=True)
+class TwoStage:
+    """The records of both rounds; `began` and `began_again` are the hashes of the weights that they began with;
+    `nb` the second encoder's best passages that the first one had at hand."""
+
+    first: Record
+    second: Record
+    began: str
+    began_again: str
+    nb: dict[str, float]
+
+
+def two_stage(
+    backbone: Backbone, questions: Sequence[Question], pieces: Sequence[Piece], words: Search, folder: Path, *,
+    settings: FineTuneSettings, training: Settings, mining: Mining | None = None, frozen: Frozen | None = None,
+    control: Control | None = None, listener: Listener = ignore, callbacks: Callbacks = lambda task, stage: (),
+) -> TwoStage:  # fmt: skip
+    """Fine-tune `backbone` in place; `words` finds the negatives of the first round (BM25, or the fused search).
+
+    Resumes by itself from what lies in `folder`.
+
+    Raises:
+        ValueError: no question has negatives.
+        Cancelled, DiskFull, KnownError: see `core.train.loop.train`.
+    """
+    mining = mining or Mining()
+    start = backbone.weights()
+    began = weights_hash(start)
+
+    def task(candidates: Sequence[Candidates]) -> FineTune:
+        return FineTune(backbone, questions, candidates, pieces, settings, frozen=frozen, precision=training.precision)
+
+    by_words = _mined(folder / FIRST, began, lambda: mine(questions, pieces, words, mining))
+    first = _train(task(by_words), training, folder / FIRST, FIRST, control, listener, callbacks)
+    one = DenseSearch(backbone.vectors, pieces, control)
+    by_meaning = _mined(folder / SECOND, began, lambda: mine(questions, pieces, one, mining))
+    before = _rankings(one, questions, mining.depth)
+    backbone.load_weights(start)
+    began_again = weights_hash(backbone.weights())
+    hard = united(by_meaning, by_words)
+    second = _train(task(hard), training, folder / SECOND, SECOND, control, listener, callbacks)
+    after = _rankings(DenseSearch(backbone.vectors, pieces, control), questions, max(nb_recall.NS))
+    return TwoStage(first, second, began, began_again, nb_recall.report(before, after, mining.depth))
+
+
+def _train(
+    task: FineTune, training: Settings, folder: Path, stage: str, control: Control | None, listener: Listener,
+    callbacks: Callbacks,
+) -> Record:  # fmt: skip
+    return train(
+        task, training, folder, control, listener, callbacks(task, stage), data_hash=task.data_hash(), stage=stage
+    )
+
+
+def _mined(folder: Path, key: str, make: Callable[[], tuple[Candidates, ...]]) -> tuple[Candidates, ...]:
+    """What was mined before a kill is taken again: an encoder that has gone on would find other passages."""
+    path = folder / _MINED
+    there = read_candidates(path, key)
+    if there is None:
+        there = make()
+        write_candidates(path, there, key)
+    return there
+
+
+def _rankings(search: Search, questions: Sequence[Question], depth: int) -> dict[int, list[int]]:
+    ranked: list[Ranked] = search([q.text for q in questions[:ASKED]], depth)
+    return {number: [id for id, _ in one] for number, one in enumerate(ranked)}
