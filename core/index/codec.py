@@ -31,7 +31,7 @@ from core.index.rounded import Rounded
 
 LEAST_TOKENS = 50_000  # fewer cannot train 256 centroids for each part of the quantiser well
 GROWTH = 8  # trained anew when the library holds this many times the tokens it held at the last training
-MOST_ROUNDED = 10_000_000  # rows: with 384 dimensions 3.9 GB; more are coded in fewer bytes
+MOST_ROUNDED = 500_000  # rows: with 384 dimensions 190 MB; more are coded in fewer bytes
 _DIMENSION = 192  # of MiniLM's 384: 0.87 of the energy
 _SCALES = (0.5, 2.5)  # range of the last byte
 _PART = 8  # dimensions in a byte of the code

@@ -25,7 +25,7 @@ from core.index.pooling import coarse_of, levels
 
 Ordinals = npt.NDArray[np.int64]
 
-_MAGIC = b"WMTOKEN1"
+_MAGIC = b"WMTOKEN2"
 _FOOT = struct.Struct("<8s16s5q")  # magic, codec, passages, tokens, width, centroids, pairs
 _RECODED = 16_384  # tokens at a time
 Part = tuple[Numbers, Bytes]  # centroid numbers and codes of some tokens

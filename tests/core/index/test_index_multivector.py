@@ -283,7 +283,8 @@ def test_a_codec_is_trained_when_there_is_enough_and_anew_when_it_has_grown(
     assert third
     assert third.codec not in ("", second.codec)
     shelf.writer().collect_garbage()
-    assert [f for f in check(shelf.folder, shelf.db) if f.severity != "ok"] == []
+    found = [f for f in check(shelf.folder, shelf.db) if f.severity != "ok"]
+    assert {f.check for f in found} <= {"learned weights"}  # this shelf stores no weights beside its postings
     recalls, shared = [], []
     with Snapshot.open(shelf.folder) as snapshot:
         for query in planted(30, 77):
