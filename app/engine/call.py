@@ -16,7 +16,7 @@ class Call(QObject):
     Signals carry `object`, decoded to the types of `core.base`:
 
     - `progress(Progress)` at most every 100 ms, the newest one; `partial(object)` every one, in order: a dict as in
-      `core.worker.protocol` with `"answer"` as `Answer`; `notice(str)`.
+      `core.worker.protocol` with `"answer"` as `Answer`; `curve(Curve)` every one, in order; `notice(str)`.
     - then exactly one of `result(object)` (`SearchResult`, `Explanation`, `Answer`, `IngestReport`; a dict for the
       other operations), `failed(KnownError | Bug)`, `cancelled()`,
     - and after it `finished()`.
@@ -24,6 +24,7 @@ class Call(QObject):
 
     progress = Signal(object)
     partial = Signal(object)
+    curve = Signal(object)
     notice = Signal(str)
     result = Signal(object)
     failed = Signal(object)

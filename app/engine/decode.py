@@ -6,7 +6,7 @@ from typing import Any
 
 from app.errors import Bug
 from core.base.errors import KnownError, known_error
-from core.base.events import Changed, Progress
+from core.base.events import Changed, Curve, Progress
 from core.base.types import Answer, Explanation, IngestReport, SearchResult
 from core.base.wire import from_plain
 
@@ -34,6 +34,10 @@ def partial(data: Any) -> Any:
 
 def progress(data: Any) -> Progress:
     return from_plain(Progress, data)
+
+
+def curve(data: Any) -> Curve:
+    return from_plain(Curve, data)
 
 
 def changed(data: Any) -> Changed:

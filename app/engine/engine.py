@@ -191,6 +191,8 @@ class Engine(QObject):
             self._finish(child, reply, call)
         elif reply.event == "progress":
             call.tell_progress(decode.progress(reply.data))
+        elif reply.event == "curve":
+            call.curve.emit(decode.curve(reply.data))
         elif reply.event == "partial":
             call.partial.emit(decode.partial(reply.data))
         elif reply.event == "notice":

@@ -1,7 +1,8 @@
 """Work that writes to the library, in a queue that the person can see.
 
 One task reads at a time. What is added meanwhile does not wait for it: the task that reads is asked to give way, and
-a new one reads what was added first, then the rest. Removing runs beside it, at once.
+a new one reads what was added first, then the rest. Removing runs beside it, at once. Adapting may take an hour: it is
+stopped for whatever the person asks for, and goes on afterwards where it was.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from core.base.events import Progress
 from core.base.types import IngestReport
 from core.worker.protocol import JOB
 
+ADAPT = "adapt"
+_CHANGING = frozenset({"encoding", "indexing"})  # its last stages: the library takes the new encoder over
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -37,13 +41,14 @@ class Task:
 class Jobs(QObject):
     """Runs tasks one after the other, removals at once beside them. Ingests that wait are merged into one.
 
-    `changed()`: what runs, waits or is paused changed. `progress(Progress)` of the one that runs.
+    `changed()`: what runs, waits or is paused changed. `progress(Progress)` and `curve(Curve)` of the one that runs.
     Then one of `done(Task, result)`, `failed(Task, error)`, `cancelled(Task)`; none for a task that gave way, since
     the next one goes on with its work. `options` gives the arguments that every reading gets besides (settings).
     """
 
     changed = Signal()
     progress = Signal(object)
+    curve = Signal(object)
     done = Signal(object, object)
     failed = Signal(object, object)
     cancelled = Signal(object)
@@ -60,6 +65,7 @@ class Jobs(QObject):
         self._call: Call | None = None
         self._removal: Task | None = None
         self._gave_way = False
+        self._hold = False  # what gave way was paused, and will be
         self._begun = 0.0
         self.last_progress: Progress | None = None
 
@@ -109,6 +115,8 @@ class Jobs(QObject):
         self._waiting.append(task)
         if self._task is None:
             self._next()
+        else:
+            self._adapt_later(task)
         self.changed.emit()
 
     def pause(self) -> None:
@@ -141,6 +149,12 @@ class Jobs(QObject):
         return len(self._waiting) + len(self._removing)
 
     @property
+    def adapting(self) -> Task | None:
+        """The adapting that is at work, or that waits to go on."""
+        tasks = (self._task, *self._waiting)
+        return next((task for task in tasks if task is not None and task.op == ADAPT), None)
+
+    @property
     def removing(self) -> int:
         """Removals at work or waiting."""
         return len(self._removing) + (self._removal is not None)
@@ -168,9 +182,30 @@ class Jobs(QObject):
         args = task.args | self._options() if task.op == "ingest" else task.args
         call = self._call = self._engine.call(JOB, task.op, args)
         call.progress.connect(self._progressed)
+        call.curve.connect(self.curve)
         call.result.connect(lambda value: self._finished(task, value))
         call.failed.connect(lambda error: self._end(lambda: self.failed.emit(task, error)))
-        call.cancelled.connect(lambda: self._end(lambda: self.cancelled.emit(task)))
+        call.cancelled.connect(lambda: self._stopped(task))
+        if task.op == ADAPT and self._hold:
+            self._hold = False
+            call.pause()
+
+    def _adapt_later(self, task: Task) -> None:
+        """Stop the adapting at work for the `task` that was added; once the library changes over it is soon done."""
+        at_work, stage = self._task, self.last_progress.stage if self.last_progress else ""
+        if at_work is None or at_work.op != ADAPT or task.op == ADAPT or task.quiet or stage in _CHANGING:
+            return
+        if self._call is not None and not self.cancelling:
+            self._gave_way = True
+            self._call.cancel()
+
+    def _stopped(self, task: Task) -> None:
+        if self._gave_way and task.op == ADAPT:
+            self._hold = self.paused
+            self._waiting.append(task)
+            self._end(lambda: None)
+        else:
+            self._end(lambda: self.cancelled.emit(task))
 
     def _make_way(self) -> None:
         """Let the waiting ingest go before the one that runs, which it takes over."""

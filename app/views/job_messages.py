@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 
 from app.errors import Message, Notifications
 from app.i18n import plural, tr
-from app.tasks.jobs import Jobs, Task
+from app.tasks.jobs import ADAPT, Jobs, Task
 from app.tasks.remaining import duration, size_text
 from core.base.files import path_shown
 from core.base.types import DocumentState, IngestReport
@@ -44,6 +44,8 @@ class JobMessages(QObject):
             self._notifications.message(purge_message(result))
         elif task.op == "reencode":
             self._reencoded(result)
+        elif task.op == ADAPT:
+            self._notifications.message(adapt_message(result))
         elif task.op == "rollback":
             self._notifications.tell(tr("The library uses its old index again."), tone="success")
 
@@ -81,6 +83,8 @@ class JobMessages(QObject):
             kept = tr("Stopped. What was read until now is kept.")
             if task.op == "reencode":
                 kept = tr("Stopped. Search still uses the old index; what was done is kept.")
+            elif task.op == ADAPT:
+                kept = tr("Stopped. Search is as it was; what was learned until now is kept.")
             go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))
             self._notifications.message(go_on)
 
@@ -128,6 +132,15 @@ def reencode_message(result: dict[str, Any]) -> Message:
     words = plural(int(result["passages"]), "{n} passage is searched by it.", "{n} passages are searched by it.")
     title = tr("This library now uses {name}.", name=result["encoder"])
     return Message(title, words, tone="success")
+
+
+def adapt_message(result: dict[str, Any]) -> Message:
+    """What adapting came to, in one sentence; the page tells the rest."""
+    gate = result["gate"]
+    if gate["accepted"]:
+        return Message(tr("Search now uses what was learned from your documents."), tone="success")
+    title = tr("It was not used.") if gate["decided"] else tr("It cannot be told whether it helps, so it is not used.")
+    return Message(tr("Adapting is done. {outcome}", outcome=title), tr(str(gate["reason"])))
 
 
 def _name(path: str) -> str:

@@ -21,12 +21,20 @@ STAGES = {
     "concepts": "Finding the concepts in them",
     "battery": "Waiting for the charger",
     "purging": "Wiping what was deleted",
+    "questions": "Making questions from your documents",
+    "pretraining": "Learning the words of your documents",
+    "mining": "Finding what is easily mistaken",
+    "first": "Learning what answers a question, first round",
+    "second": "Learning what answers a question, second round",
+    "judging": "Judging what was learned",
 }
 
 
 SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
     "battery": "Waiting", "purging": "Wiping",
+    "questions": "Questions", "pretraining": "Learning", "mining": "Examples", "first": "Learning", "second": "Learning",
+    "judging": "Judging",
 }  # fmt: skip
 
 

@@ -38,7 +38,17 @@ class Notice:
     text: str
 
 
-Event = Progress | Changed | Notice
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One point of a curve of training: the mean loss around `step` of a stage; `figures` holds further ones."""
+
+    stage: str
+    step: int
+    loss: float
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+Event = Progress | Changed | Notice | Curve
 Listener = Callable[[Event], None]
 
 

@@ -8,6 +8,7 @@ Child to parent, `Reply`: `{"id": 7, "event": ..., "data": ...}` with the events
 
 - `ready` (id 0): the role is up; data names the role and what it loaded.
 - `progress`: `core.base.events.Progress`; any number of them. `changed`: `Changed`. `notice`: `{"text"}`.
+- `curve`: `core.base.events.Curve`, one point of a training's curve.
 - `partial`: a first part of a result (`answer` role: `{"token": text}` or `{"answer": Answer}`).
 - `result`: the outcome; the last event of its request.
 - `error`: `{"code", "message", "advice"}`, `code` from `core.base.errors`; the last event of its request.

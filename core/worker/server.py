@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import IO, Any, Protocol
 
 from core.base.errors import Cancelled, KnownError
-from core.base.events import Changed, Control, Event, Notice, Progress
+from core.base.events import Changed, Control, Curve, Event, Notice, Progress
 from core.base.wire import to_plain
 from core.store.database import explained
 from core.worker.protocol import CONTROLS, Reply, Request, decode_request, encode_reply, read_lines
 
 _GRACE_SECONDS = 5.0  # for the request at work when the parent has gone
-_EVENTS = {Progress: "progress", Changed: "changed", Notice: "notice"}
+_EVENTS = {Progress: "progress", Changed: "changed", Notice: "notice", Curve: "curve"}
 
 
 class Call:
