@@ -33,8 +33,8 @@ STAGES = {
 SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
     "battery": "Waiting", "purging": "Wiping",
-    "questions": "Questions", "pretraining": "Learning", "mining": "Examples", "first": "Learning", "second": "Learning",
-    "judging": "Judging",
+    "questions": "Questions", "mining": "Examples", "pretraining": "Learning", "first": "Learning",
+    "second": "Learning", "judging": "Judging",
 }  # fmt: skip
 
 

@@ -1,0 +1,113 @@
+"""Adapting as the `job` child tells it: what a recipe takes, how a run ended, what the gate measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.wire import from_plain
+
+QUICK, STANDARD, THOROUGH = RECIPES = ("quick", "standard", "thorough")
+RUNNING, STOPPED, ACCEPTED, REFUSED = "running", "stopped", "accepted", "refused"
+UNDECIDED, TAKEN_BACK, FAILED = "undecided", "taken-back", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a recipe takes on this computer: seconds as (low, high), memory and disk in bytes.
+
+    `reason` says why it cannot be begun (too few documents); then the figures mean nothing.
+    """
+
+    recipe: str
+    seconds: tuple[float, float] = (0.0, 0.0)
+    memory: int = 0
+    disk: int = 0
+    questions: int = 0
+    passages: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition of the gate: `figure` was measured, `limit` is what it had to reach."""
+
+    name: str
+    passed: bool
+    figure: float
+    limit: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A held-out question whose passage moved: its ranks before and after, None beyond the last that was looked at."""
+
+    question: str
+    before: int | None
+    after: int | None
+    document: int | None = None
+    passage: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate found on `queries` held-out questions: means of nDCG@10 before and after, the difference of the
+    dense channel with its 95 % interval, and questions whose passage moved `up` or `down`."""
+
+    accepted: bool
+    decided: bool
+    reason: str
+    before: float = 0.0
+    after: float = 0.0
+    delta: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    fused_before: float = 0.0
+    fused_after: float = 0.0
+    queries: int = 0
+    kinds: dict[str, float] | None = None
+    checks: tuple[Check, ...] = ()
+    up: tuple[Moved, ...] = ()
+    down: tuple[Moved, ...] = ()
+
+    @property
+    def failed(self) -> str:
+        """Name of the first check that did not pass; empty when all did."""
+        return next((check.name for check in self.checks if not check.passed), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the history. `previous` is the generation that served before it, 0 when there is no way back."""
+
+    number: int
+    recipe: str
+    started: str
+    state: str
+    seconds: float = 0.0
+    generation: int = 0
+    previous: int = 0
+    minutes: int | None = None
+    reason: str = ""
+    gate: Verdict | None = None
+
+
+def estimate(data: Mapping[str, Any]) -> Estimate:
+    """Raises TypeError on a misfit."""
+    return from_plain(Estimate, data)
+
+
+def runs(data: Any) -> list[Run]:
+    """The newest first. Raises TypeError, KeyError on a misfit."""
+    rows = data["runs"] if isinstance(data, Mapping) else data
+    return sorted((_run(row) for row in rows), key=lambda run: run.number, reverse=True)
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    """The examples may stand beside the gate, as in the result of a run."""
+    beside = {key: row[key] for key in ("up", "down") if row.get(key)}
+    gate = {**row["gate"], **beside} if row.get("gate") else None
+    numbers = {key: row.get(key) or 0 for key in ("seconds", "generation", "previous")}
+    return from_plain(Run, {**row, **numbers, "reason": row.get("reason") or "", "gate": gate})

@@ -1,0 +1,157 @@
+"""The choice of how to adapt: a card a recipe with what it takes, what will happen, and the button that begins."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QComboBox, QVBoxLayout, QWidget
+
+from app.i18n import tr
+from app.models.adapt_entries import RECIPES, STANDARD, Estimate
+from app.views import adapt_words as words
+from app.widgets.buttons import Button
+from app.widgets.card import Card, row
+from app.widgets.empty_state import IconLabel
+from app.widgets.labels import Badge, Label
+from app.widgets.line_button import LineButton
+
+NARROW = 620  # below this width the cards stand below one another
+LIMITS = (None, 10, 30, 60, 180, 480)  # minutes
+
+
+class RecipeCard(LineButton):
+    """A recipe as a large button that stays chosen."""
+
+    def __init__(self, recipe: str) -> None:
+        super().__init__(words.recipe_title(recipe), kind="recipe")
+        told = words.RECIPES[recipe]
+        self.recipe = recipe
+        self.setCheckable(True)
+        self.time = Label("", "strong", wrap=True)
+        self.needs = Label("", "small", wrap=True)
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        badge = [Badge(tr("Recommended"), "accent")] if recipe == STANDARD else []
+        column.addLayout(row(Label(tr(told.title), "heading"), None, *badge))
+        column.addWidget(Label(tr(told.text), "muted", wrap=True))
+        column.addStretch(1)
+        column.addSpacing(6)
+        column.addWidget(self.time)
+        column.addWidget(self.needs)
+        self.fill(column, across=16, down=14)
+
+    def show_estimate(self, made: Estimate | None, *, trying: bool) -> None:
+        if made is None:
+            self.time.setText(tr("Trying it on this computer…") if trying else tr("Time not known yet"))
+        else:
+            self.time.setText(tr(made.reason) if made.reason else words.estimate_time(made))
+        self.needs.setText(words.estimate_needs(made) if made is not None and not made.reason else "")
+        self.needs.setVisible(bool(self.needs.text()))
+        title = words.recipe_title(self.recipe)
+        self.setAccessibleName(f"{title}: {self.time.text()}")
+        self.setAccessibleDescription(f"{tr(words.RECIPES[self.recipe].text)} {self.needs.text()}")
+        self.fit()
+
+
+class RecipeChoice(Card):
+    """`begun(recipe, minutes)` when the person begins; minutes are None without a limit."""
+
+    begun = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, padding=18, spacing=12)
+        self._estimates: dict[str, Estimate] = {}
+        self._hindrance = ""
+        self.body.addWidget(Label(tr("Learn from your documents"), "heading"))
+        self.cards = {recipe: RecipeCard(recipe) for recipe in RECIPES}
+        self._group = QButtonGroup(self)
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._line.setSpacing(10)
+        for card in self.cards.values():
+            self._group.addButton(card)
+            self._line.addWidget(card, 1)
+        self.cards[STANDARD].setChecked(True)
+        self._group.buttonClicked.connect(lambda _: self._tell())
+        self.body.addLayout(self._line)
+        self._build_story()
+        self._build_start()
+        self._tell()
+
+    def _build_story(self) -> None:
+        self.steps = QVBoxLayout()
+        self.steps.setSpacing(5)
+        well = Card(role="well", padding=14, spacing=8)
+        well.body.addWidget(Label(tr("What will happen"), "strong"))
+        well.body.addLayout(self.steps)
+        self.material = Label("", "small", wrap=True)
+        well.body.addWidget(self.material)
+        self.body.addWidget(well)
+        self.body.addWidget(_with_sign("lock", Label(tr(words.SAFE), wrap=True)))
+
+    def _build_start(self) -> None:
+        self.limit = QComboBox()
+        self.limit.setAccessibleName(tr("Longest time to learn"))
+        for minutes in LIMITS:
+            self.limit.addItem(_limit_words(minutes), minutes)
+        self.hint = Label("", "small", wrap=True)
+        self.start = Button(tr("Begin"), "primary", "sparkle", self._begin)
+        line = row(Label(tr("Learn for"), "body"), self.limit, self.hint, self.start, spacing=10)
+        line.setStretch(2, 1)
+        self.body.addLayout(line)
+
+    @property
+    def recipe(self) -> str:
+        return next(recipe for recipe, card in self.cards.items() if card.isChecked())
+
+    def show_estimates(self, estimates: dict[str, Estimate], trying: str, hindrance: str) -> None:
+        """`trying` is the recipe being tried now; `hindrance` says why nothing can be begun now."""
+        self._estimates, self._hindrance = dict(estimates), hindrance
+        for recipe, card in self.cards.items():
+            card.show_estimate(estimates.get(recipe), trying=bool(trying))
+        self._tell()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = NARROW * max(1.0, self.fontMetrics().height() / 19)
+        across = self.width() >= narrow
+        self._line.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
+
+    def _tell(self) -> None:
+        recipe = self.recipe
+        while (item := self.steps.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for number, step in enumerate(words.RECIPES[recipe].steps, 1):
+            self.steps.addWidget(_with_sign("", Label(tr(step), wrap=True), f"{number}."))
+        made = self._estimates.get(recipe)
+        known = made is not None and not made.reason
+        self.material.setText(words.estimate_material(made) if made is not None and known else "")
+        self.material.setVisible(known)
+        why_not = self._hindrance or (tr(made.reason) if made is not None else "")
+        self.hint.setText(why_not)
+        self.start.setEnabled(not why_not)
+        self.start.setAccessibleName(tr("Begin: {recipe}", recipe=words.recipe_title(recipe)))
+
+    def _begin(self) -> None:
+        self.begun.emit(self.recipe, self.limit.currentData())
+
+
+def _limit_words(minutes: int | None) -> str:
+    if minutes is None:
+        return tr("as long as it takes")
+    if minutes < 60:
+        return tr("at most {n} minutes", n=minutes)
+    return tr("at most an hour") if minutes == 60 else tr("at most {n} hours", n=minutes // 60)
+
+
+def _with_sign(icon_name: str, label: Label, text: str = "") -> QWidget:
+    """A paragraph with an icon, or a number, beside its first line."""
+    sign = IconLabel(icon_name, "muted", 18) if icon_name else Label(text, "muted")
+    made = QWidget()
+    line = row(sign, label)
+    line.setStretch(1, 1)
+    line.setAlignment(sign, Qt.AlignmentFlag.AlignTop)
+    made.setLayout(line)
+    return made

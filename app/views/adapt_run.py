@@ -1,0 +1,182 @@
+"""The run at work: its stages, their curves, the time that is left; pause, go on, stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app.i18n import grouped, tr
+from app.tasks.adapt import AdaptWork
+from app.tasks.jobs import ADAPT, Jobs
+from app.tasks.remaining import remaining
+from app.views import adapt_words as words
+from app.views.job_panel import stage
+from app.widgets.adapt_curve import CurvePlot
+from app.widgets.buttons import Button
+from app.widgets.card import Card, row
+from app.widgets.empty_state import IconLabel
+from app.widgets.labels import ElidedLabel, Label
+from core.base.events import Progress
+
+_TONES = {"pretraining": "series_2", "first": "series_1", "second": "series_4"}
+_COLUMN = 260  # least width of a curve
+_FIGURES = {"nb_recall": "recall", "recall": "recall", "rate": "rate", "learning_rate": "rate"}
+
+
+class RunCard(Card):
+    """Visible while a run is at work or waits to go on."""
+
+    def __init__(self, work: AdaptWork, jobs: Jobs, parent: QWidget | None = None) -> None:
+        super().__init__(parent, padding=18, spacing=10)
+        self._work, self._jobs = work, jobs
+        self._shown: tuple[object, ...] = ()
+        self.title = ElidedLabel("", "heading", mode=Qt.TextElideMode.ElideRight)
+        self.pause = Button("", "secondary", "pause", self._pause)
+        self.stop = Button(tr("Stop"), "secondary", "stop", jobs.cancel)
+        head = row(self.title, self.pause, self.stop)
+        head.setStretch(0, 1)
+        self.body.addLayout(head)
+        self.left = Label("", "muted", wrap=True)
+        self.body.addWidget(self.left)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Progress of this stage"))
+        self.body.addWidget(self.bar)
+        self.steps = QVBoxLayout()
+        self.steps.setSpacing(4)
+        self.body.addSpacing(4)
+        self.body.addLayout(self.steps)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        self.body.addLayout(self._grid)
+        self.plots: dict[str, CurvePlot] = {}
+        self._wells: dict[str, Card] = {}
+        self._losses: dict[str, Label] = {}
+        self.body.addWidget(Label(tr(words.MEANWHILE), "small", wrap=True))
+        work.changed.connect(self.refresh)
+        work.progressed.connect(self.refresh)
+        work.grown.connect(self._grow)
+        self.refresh()
+
+    def refresh(self) -> None:
+        task = self._work.task
+        self.setVisible(task is not None)
+        if task is None:
+            self._clear()
+            return
+        at_work = self._jobs.running is not None and self._jobs.running.op == ADAPT
+        paused, stopping = self._jobs.paused, self._jobs.cancelling
+        self.pause.setText(tr("Go on") if paused else tr("Pause"))
+        self.pause.set_icon("play" if paused else "pause")
+        self.pause.setEnabled(at_work and not stopping)
+        self.stop.setEnabled(at_work and not stopping)
+        self._headline(str(task.args["recipe"]), at_work)
+        self._list(str(task.args["recipe"]), at_work)
+
+    def _headline(self, recipe: str, at_work: bool) -> None:
+        progress = self._work.last_progress
+        now = stage(progress) if progress is not None else tr("Getting ready")
+        hint = remaining(progress.seconds_left) if progress is not None else ""
+        if not at_work:
+            now, hint = tr("Waiting"), tr("It goes on when the other work is done.")
+        elif self._jobs.cancelling:
+            now, hint = tr("Stopping"), tr("What was learned until now is kept.")
+        elif self._jobs.paused:
+            now, hint = tr("Paused"), tr("It goes on where it was.")
+        self.title.set_whole(f"{words.recipe_title(recipe)}: {now[:1].lower()}{now[1:]}")
+        self.left.setText(hint or tr("The time that is left is known soon."))
+        if progress is None or not progress.total or not at_work:
+            self.bar.setRange(0, 0 if at_work and not self._jobs.paused else 1)
+        else:
+            self.bar.setRange(0, progress.total)
+            self.bar.setValue(progress.done)
+
+    def _pause(self) -> None:
+        (self._jobs.resume if self._jobs.paused else self._jobs.pause)()
+
+    # stages
+
+    def _list(self, recipe: str, at_work: bool) -> None:
+        progress = self._work.last_progress
+        now = words.merged(progress.stage) if progress is not None else ""
+        seen = [words.merged(stage) for stage in self._work.stages]
+        names = words.shown_stages(recipe, seen)
+        lines = tuple(
+            (name, "now" if name == now else "done" if name in seen else "",
+             _amount(progress) if progress is not None and name == now else "")
+            for name in names
+        )  # fmt: skip
+        if (lines, at_work) == self._shown:
+            return
+        self._shown = (lines, at_work)
+        _empty(self.steps)
+        for name, state, amount in lines:
+            self.steps.addWidget(_step(tr(words.STAGES[name]), state, amount))
+
+    # curves
+
+    def _grow(self, stage: str) -> None:
+        if stage not in self.plots:
+            self._add_plot(stage)
+        points = self._work.curves[stage]
+        self.plots[stage].show_points(points)
+        more = [f"{tr(_FIGURES.get(name, name))} {value:.3g}" for name, value in points[-1].figures.items()]
+        self._losses[stage].setText(" · ".join([tr("loss {n}", n=self.plots[stage].last()), *more]))
+
+    def _add_plot(self, stage: str) -> None:
+        title = tr(words.STAGES.get(stage, stage.capitalize()))
+        plot = CurvePlot(title, _TONES.get(stage, "series_3"))
+        well = Card(role="well", padding=12, spacing=4)
+        self._losses[stage] = Label("", "small", wrap=True)
+        well.body.addWidget(ElidedLabel(title, "strong", mode=Qt.TextElideMode.ElideRight))
+        well.body.addWidget(self._losses[stage])
+        well.body.addWidget(plot)
+        self.plots[stage], self._wells[stage] = plot, well
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """As many curves beside one another as the width takes."""
+        wide = _COLUMN * max(1.0, self.fontMetrics().height() / 19)
+        columns = max(1, min(len(self._wells), int((self.width() - 36) // wide)))
+        for well in self._wells.values():
+            self._grid.removeWidget(well)
+        for at in range(3):
+            self._grid.setColumnStretch(at, 1 if at < columns else 0)
+        for at, well in enumerate(self._wells.values()):
+            self._grid.addWidget(well, at // columns, at % columns)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _clear(self) -> None:
+        for well in self._wells.values():
+            self._grid.removeWidget(well)
+            well.hide()
+            well.deleteLater()
+        self.plots, self._wells, self._losses, self._shown = {}, {}, {}, ()
+
+
+def _amount(progress: Progress) -> str:
+    if not progress.total:
+        return progress.detail
+    return tr("{n} of {m}", n=grouped(progress.done), m=grouped(progress.total))
+
+
+def _step(title: str, state: str, amount: str) -> QWidget:
+    icon, tone = {"done": ("check", "success"), "now": ("play", "accent")}.get(state, ("more", "outline"))
+    label = Label(title, {"now": "strong", "done": "body"}.get(state, "muted"))
+    spoken = {"done": tr("done"), "now": tr("now")}.get(state, tr("to come"))
+    made = QWidget()
+    made.setAccessibleName(f"{title}: {spoken}")
+    made.setLayout(row(IconLabel(icon, tone, 16), label, 8, Label(amount, "small"), None))
+    return made
+
+
+def _empty(column: QVBoxLayout) -> None:
+    while (item := column.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()

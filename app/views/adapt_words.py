@@ -1,0 +1,220 @@
+"""What is said about adapting: recipes, stages, estimates, verdicts, and what would help, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from PySide6.QtCore import QLocale
+
+from app.i18n import grouped, plural, tr
+from app.models import adapt_entries as entries
+from app.models.adapt_entries import Estimate, Run, Verdict
+from app.tasks.remaining import size_text
+from app.widgets.adapt_bars import gain
+
+SAFE = (
+    "Nothing changes while it learns. In the end it is put to the test with questions that were kept aside: only when "
+    "it finds their passages better, beyond doubt, does search use what was learned. You can take that back at any "
+    "time."
+)
+MEANWHILE = (
+    "Search is as always meanwhile, and goes first. You may leave this page, pause, or close Whymatch and go on later."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeWords:
+    title: str
+    text: str
+    steps: tuple[str, ...]  # what happens, in order
+
+
+_TAUGHT = "Questions are made from your documents: their titles, headings, definitions, and what you asked and opened."
+_PAIRS = "It learns to tell the passage that answers from those that only look like it."
+RECIPES = {
+    entries.QUICK: RecipeWords("Quick", "One round on questions made from your documents. A first try.", (
+        _TAUGHT, _PAIRS,
+    )),
+    entries.STANDARD: RecipeWords("Standard", "Learns the language of your documents first, then in two rounds what "
+                                  "answers a question.", (
+        "It reads all passages to learn the words that are special to them.", _TAUGHT, _PAIRS,
+        "What it still mistakes is found, and taught in a second round.",
+    )),
+    entries.THOROUGH: RecipeWords("Thorough", "The same for longer, with harder examples found anew while it learns. "
+                                  "Good for a night.", (
+        "It reads all passages several times to learn the words that are special to them.", _TAUGHT, _PAIRS,
+        "What it still mistakes is found again and again while it learns.",
+    )),
+}  # fmt: skip
+
+STAGES = {
+    "questions": "Questions from your documents",
+    "pretraining": "The words of your documents",
+    "mining": "What is easily mistaken",
+    "first": "First round",
+    "second": "Second round",
+    "judging": "The test",
+    "encoding": "New index, only if it is better",
+}
+_OF_RECIPE = {
+    entries.QUICK: ("questions", "mining", "first", "judging", "encoding"),
+    entries.STANDARD: tuple(STAGES),
+    entries.THOROUGH: tuple(STAGES),
+}
+
+STATES = {
+    entries.RUNNING: ("Running", "accent"),
+    entries.STOPPED: ("Stopped", "neutral"),
+    entries.ACCEPTED: ("In use", "success"),
+    entries.REFUSED: ("Not used", "neutral"),
+    entries.UNDECIDED: ("Cannot tell", "warning"),
+    entries.TAKEN_BACK: ("Taken back", "neutral"),
+    entries.FAILED: ("Failed", "danger"),
+}
+
+KINDS = {
+    "judged": "judged by you", "pinned": "pinned", "liked": "liked answers", "opened": "opened results",
+    "faq": "questions and answers", "written": "by the language model", "title": "titles", "heading": "headings",
+    "caption": "captions", "definition": "definitions", "link": "links", "keywords": "keywords",
+    "sentence": "sentences", "crop": "parts of passages",
+}  # fmt: skip
+
+CHECKS = {
+    "gain": "Finds the right passages higher, beyond doubt",
+    "recall": "Loses none from the first hundred",
+    "fused": "Better together with the words, or as good",
+    "probe": "Still knows language in general",
+    "health": "Its vectors are sound",
+}
+
+_HELP = {
+    "gain": "Your documents may be close to what the model knew already: then there is little to gain, and nothing is "
+    "lost. A longer recipe, more documents, or questions judged by you may show a gain.",
+    "fused": "Search by words already finds much of this. A longer recipe may help, or questions judged by you.",
+    "recall": "A shorter recipe changes less. Questions judged by you show it what matters.",
+    "probe": "A shorter recipe forgets less.",
+    "health": "Try a shorter recipe.",
+    "kind": "A longer recipe, or questions judged by you, may help this kind of question.",
+}
+_TELL = (
+    "Judge questions by hand: fifty take about a quarter of an hour, and count most. More documents give more "
+    "questions, too."
+)
+
+
+def estimate_time(made: Estimate) -> str:
+    """The range of seconds as people say it: "about 6 to 9 minutes"."""
+    low, high = made.seconds
+    if high < 90:
+        return tr("about a minute")
+    if high < 100 * 60:
+        lowest, highest = max(1, round(low / 60)), max(1, round(high / 60))
+        if highest > 20:
+            lowest, highest = _fives(lowest), _fives(highest)
+        return _range(lowest, highest, "about {n} minutes", "about {low} to {high} minutes")
+    return _range(max(1, round(low / 3600)), round(high / 3600), "about {n} hours", "about {low} to {high} hours")
+
+
+def _fives(minutes: int) -> int:
+    return max(5, round(minutes / 5) * 5)
+
+
+def _range(low: int, high: int, one: str, two: str) -> str:
+    return tr(one, n=high) if low >= high else tr(two, low=low, high=high)
+
+
+def estimate_needs(made: Estimate) -> str:
+    return tr("{memory} of memory, {disk} on the disk", memory=size_text(made.memory), disk=size_text(made.disk))
+
+
+def estimate_material(made: Estimate) -> str:
+    """What it would learn from."""
+    return tr("It would learn from {questions} questions over {passages} passages.",
+              questions=grouped(made.questions), passages=grouped(made.passages))  # fmt: skip
+
+
+def recipe_title(recipe: str) -> str:
+    return tr(RECIPES[recipe].title) if recipe in RECIPES else recipe
+
+
+def shown_stages(recipe: str, seen: Sequence[str]) -> list[str]:
+    """The stages of a run in order: those of the recipe and those that were seen; making the index is one."""
+    expected = _OF_RECIPE.get(recipe, tuple(STAGES))
+    return [name for name in STAGES if name in expected or name in {merged(stage) for stage in seen}]
+
+
+def merged(stage: str) -> str:
+    """Encoding and indexing are one stage to a person."""
+    return "encoding" if stage == "indexing" else stage
+
+
+def outcome(run: Run) -> tuple[str, str, str]:
+    """Title, text and tone of how a run ended."""
+    gate = run.gate
+    if gate is None:
+        return tr("It did not come to a verdict"), tr(run.reason), "info"
+    if run.state == entries.TAKEN_BACK:
+        return tr("It was better, and was taken back"), tr("Search is as it was before."), "info"
+    if gate.accepted:
+        words = tr("{gain} points on {n} questions that it had not seen.", gain=gain(gate.delta), n=gate.queries)
+        return tr("Search is better, and uses it now"), words, "success"
+    if gate.decided:
+        return tr("Not used, nothing was changed"), _because(gate), "info"
+    return tr("It cannot be told whether it helps, so nothing was changed"), _because(gate), "warning"
+
+
+def _because(gate: Verdict) -> str:
+    """The gate's reason without what the title says already."""
+    words = tr(gate.reason)
+    for said in (tr("Refused: "), tr("Cannot tell: ")):
+        words = words.removeprefix(said)
+    words = words.removesuffix(tr("Nothing was changed.")).strip()
+    return words[:1].upper() + words[1:]
+
+
+def advice(run: Run) -> str:
+    """What would help a run that was not taken over."""
+    gate = run.gate
+    if gate is None or gate.accepted:
+        return ""
+    if not gate.decided:
+        return tr(_TELL)
+    return tr(_HELP.get(gate.failed.partition(":")[0], _HELP["gain"]))
+
+
+def check_title(name: str) -> str:
+    if name.startswith("kind:"):
+        kind = name.partition(":")[2]
+        return tr("No loss for questions of the kind “{kind}”", kind=tr(KINDS.get(kind, kind)))
+    return tr(CHECKS.get(name, name))
+
+
+def kinds(gate: Verdict) -> str:
+    """The gain by kind of question, the largest first."""
+    found = sorted((gate.kinds or {}).items(), key=lambda pair: -pair[1])
+    return " · ".join(f"{tr(KINDS.get(kind, kind))} {gain(value)}" for kind, value in found)
+
+
+def when(iso: str) -> str:
+    """A moment (ISO 8601) in the person's own time and words; empty when it is none."""
+    try:
+        moment = datetime.fromisoformat(iso).astimezone()
+    except ValueError:
+        return ""
+    return QLocale().toString(moment.replace(tzinfo=None), QLocale.FormatType.ShortFormat)
+
+
+def ranks(before: int | None, after: int | None, depth: int = 100) -> str:
+    """From which place to which a passage moved."""
+    beyond = tr("beyond {n}", n=depth)
+    return f"{before or beyond} → {after or beyond}"
+
+
+def questions_left(done: int, wanted: int) -> str:
+    return (
+        tr("{done} of {wanted} judged", done=done, wanted=wanted)
+        if done
+        else plural(wanted, "{n} question", "{n} questions")
+    )
