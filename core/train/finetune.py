@@ -6,7 +6,7 @@ Shapes: B questions a batch, N passages of them together, C candidates a questio
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -62,6 +62,9 @@ class Frozen:
 class FineTune:
     """A `Task` over the questions that have candidates; `candidates` may be exchanged between two steps.
 
+    `negatives` names those in use where they came from a file ("" before any exchange); a resumed run asks `recall`
+    for them, which whoever exchanges them puts here.
+
     Raises:
         ValueError: no question has candidates; or vectors of the frozen encoder are needed and not given.
     """
@@ -78,12 +81,16 @@ class FineTune:
         self._places = {piece.id: place for place, piece in enumerate(pieces)}
         self._precision = precision
         self._query_ids = backbone.ids([q.text for q in questions], "query", settings.query_tokens)
-        self._piece_ids = backbone.ids([piece.input for piece in pieces], max_tokens=settings.passage_tokens)
+        self.piece_ids = backbone.ids([piece.input for piece in pieces], max_tokens=settings.passage_tokens)
+        self.negatives = ""
+        self.recall: Callable[[str], Sequence[Candidates]] | None = None
         self.candidates: tuple[Candidates, ...] = ()
         self.use(candidates)
 
-    def use(self, candidates: Sequence[Candidates]) -> None:
+    def use(self, candidates: Sequence[Candidates], name: str = "") -> None:
         """Train against these candidates from the next step on; they must be of the same questions as those before.
+
+        `name` goes into checkpoints.
 
         Raises:
             ValueError: they are empty, or of other questions.
@@ -92,7 +99,7 @@ class FineTune:
             raise ValueError("no question has candidates")
         if self.candidates and [c.question for c in candidates] != [c.question for c in self.candidates]:
             raise ValueError("candidates of other questions")
-        self.candidates = tuple(candidates)
+        self.candidates, self.negatives = tuple(candidates), name
 
     @property
     def modules(self) -> Mapping[str, nn.Module]:
@@ -100,7 +107,7 @@ class FineTune:
 
     def batches(self, epoch: int, rng: np.random.Generator) -> Sequence[Sequence[int]]:
         """Places in `candidates`, those with passages of like length together."""
-        lengths = [len(self._piece_ids[self._places[one.positive]]) for one in self.candidates]
+        lengths = [len(self.piece_ids[self._places[one.positive]]) for one in self.candidates]
         made = length_grouped(lengths, self.settings.questions, rng)
         return [batch for batch in made if len(batch) > 1] or made
 
@@ -119,10 +126,18 @@ class FineTune:
         return {"loss": float(loss), **told}
 
     def state(self) -> dict[str, Any]:
-        return {}
+        return {"negatives": self.negatives}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        pass
+        """
+        Raises:
+            ValueError: the run used negatives out of a file, and nobody is here who knows it.
+        """
+        name = str(state.get("negatives", ""))
+        if name and self.recall is None:
+            raise ValueError("the negatives in use cannot be recalled")
+        if name and self.recall is not None:
+            self.use(self.recall(name), name)
 
     def data_hash(self) -> str:
         """Of all that a step depends on but the weights."""
@@ -144,17 +159,17 @@ class FineTune:
         passages = [one.positive for one in chosen] + [id for own in negatives for id in own.ids]
         places = [self._places[id] for id in passages]
         ids = [self._positive_ids(one, random) for one in chosen]
-        ids += [self._piece_ids[place] for place in places[len(chosen) :]]
+        ids += [self.piece_ids[place] for place in places[len(chosen) :]]
         return _Drawn(list(chosen), negatives, places, ids)
 
     def _positive_ids(self, one: Candidates, random: np.random.Generator) -> list[int]:
         place = self._places[one.positive]
         if random.random() < self.settings.keep_words:
-            return self._piece_ids[place]
+            return self.piece_ids[place]
         piece = self.pieces[place]
         shown = reduced(piece, [self.questions[one.question]])
         if shown is piece or not shown.text:
-            return self._piece_ids[place]
+            return self.piece_ids[place]
         return self.backbone.ids([shown.input], max_tokens=self.settings.passage_tokens)[0]
 
     def _loss(self, drawn: _Drawn, told: dict[str, float], q_BD: Tensor, p_ND: Tensor | None = None) -> Tensor:

@@ -153,8 +153,10 @@ class _Run:
         self.place += 1
         self.clock.lap()
         self.curve.add(self.step, self.clock.seconds, rate, norm, losses)
-        for callback in self.callbacks:
+        self.clock.start()
+        for callback in self.callbacks:  # which may encode a whole library: that is work, too
             callback.after_step(self.step, losses)
+        self.clock.lap(of_a_step=False)
 
     def _undo(self, before: tuple[dict[str, Tensor], dict[str, Any]]) -> None:
         """Half a step was made: go back to its beginning, and keep that."""
