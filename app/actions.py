@@ -38,6 +38,7 @@ ACTIONS = (
     ActionRecord("page-library", "Library", "View", "Ctrl+1", True),
     ActionRecord("page-search", "Search", "View", "Ctrl+2", True),
     ActionRecord("page-ask", "Ask", "View", "Ctrl+3", True),
+    ActionRecord("page-adapt", "Adapt", "View", "Ctrl+4", True),
     ActionRecord("find", "Go to the search field", "View", "Ctrl+F", True),
     ActionRecord("escape", "Stop or close the innermost thing", "View", "Esc"),
     ActionRecord("close-document", "Close the document beside the page", "View", "Ctrl+W", True),

@@ -38,7 +38,10 @@ from app.widgets.toast import Toasts
 from core.base.events import Progress
 from core.worker import protocol
 
-PAGES = (("library", tr("Library"), "library"), ("search", tr("Search"), "search"), ("ask", tr("Ask"), "ask"))
+PAGES = (
+    ("library", tr("Library"), "library"), ("search", tr("Search"), "search"), ("ask", tr("Ask"), "ask"),
+    ("adapt", tr("Adapt"), "sparkle"),
+)  # fmt: skip
 FIRST_MS = 30  # from showing the window to opening the library
 WARM_MS = 1500  # after the window is up
 
@@ -111,6 +114,7 @@ class MainWindow(QMainWindow):
             "page-library": lambda: self.navigate("library", None),
             "page-search": lambda: self.navigate("search", None),
             "page-ask": lambda: self.navigate("ask", None),
+            "page-adapt": lambda: self.navigate("adapt", None),
             "find": self._find,
             "escape": self._escape,
             "close-document": self.beside.close_document,
@@ -315,7 +319,7 @@ class MainWindow(QMainWindow):
 
 def _import_pages() -> None:
     """Ahead of their first use and beside the event loop, so that the first click does not wait for it."""
-    for name in ("library_page", "search_page", "ask_page", "viewer"):
+    for name in ("library_page", "search_page", "ask_page", "adapt_page", "viewer"):
         importlib.import_module(f"app.views.{name}")
 
 
@@ -329,6 +333,10 @@ def _make_page(key: str, context: Context) -> Page:
         from app.views.ask_page import AskPage
 
         return AskPage(context)
+    if key == "adapt":
+        from app.views.adapt_page import AdaptPage
+
+        return AdaptPage(context)
     from app.views.library_page import LibraryPage
 
     return LibraryPage(context)

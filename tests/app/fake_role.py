@@ -14,6 +14,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import fake_adapt
 import fake_models
 
 from core.base.errors import Cancelled
@@ -147,6 +148,26 @@ class FakeRole:
 
     def use(self, number: int, control: Control, id: str) -> Any:
         return fake_models.listing(used=id)
+
+    def adapt_estimate(self, number: int, control: Control, recipe: str) -> Any:
+        time.sleep(fake_adapt.rest())
+        return fake_adapt.estimate(recipe)
+
+    def adapt_history(self, number: int, control: Control) -> Any:
+        return fake_adapt.history()
+
+    def adapt(self, number: int, control: Control, recipe: str, minutes: int | None) -> Any:
+        for event, data in fake_adapt.events(recipe):
+            control.check()
+            self.say(number, event, data)
+            time.sleep(fake_adapt.rest())
+        if fake_adapt.kind() == "failed":
+            self.say(number, "error", fake_adapt.FAILED)
+            raise SystemExit
+        return fake_adapt.result(recipe)
+
+    def judge_next(self, number: int, control: Control, asked: list[str]) -> Any:
+        return fake_adapt.question(len(asked))
 
     def flood(self, number: int, control: Control, lines: int = 5000) -> Any:
         for step in range(lines):

@@ -1,0 +1,205 @@
+"""The Adapt page: search learns from the documents, is put to the test, and gets better or stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from app.context import Context, Place
+from app.i18n import tr
+from app.models.adapt_entries import Moved, Run
+from app.tasks.adapt import AdaptWork
+from app.views.adapt_history import RunHistory
+from app.views.adapt_now import Now
+from app.views.adapt_recipes import RecipeChoice
+from app.views.adapt_run import RunCard
+from app.views.adapt_verdict import VerdictCard
+from app.views.dialogs import confirm
+from app.views.judge_view import JudgeView
+from app.widgets.banner import Banner
+from app.widgets.buttons import Button
+from app.widgets.card import Scroller, row
+from app.widgets.empty_state import EmptyState
+from app.widgets.labels import Label
+from app.widgets.page import Page
+from core.base.errors import NotFound
+from core.base.files import path_shown
+from core.base.types import Span
+
+WIDEST = 920
+_BACK = "Search uses its old model and index again, at once. What was learned is not deleted, and nothing else changes."
+
+
+class AdaptPage(Page):
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.work = AdaptWork(context.engine, context.jobs, self)
+        self._build()
+        self.work.changed.connect(self.refresh)
+        self.work.ended.connect(self._ended)
+        self.work.failed.connect(self.banner.show_error)
+        context.engine.changed.connect(lambda _: self._library_changed())
+        self.refresh()
+
+    # layout
+
+    def _build(self) -> None:
+        self.stack = QStackedWidget()
+        self.judge = JudgeView(self.context)
+        self.judge.left.connect(self._back_from_judging)
+        add = Button(tr("Add documents"), "primary", "folder-add", lambda: self.context.navigate("library", None))
+        self.empty = EmptyState("sparkle", tr("Nothing to learn from yet"), tr(
+            "Add a folder first. Then search can learn the words and questions of your documents, on this computer."
+        ), (add,))  # fmt: skip
+        for page in (self._main(), self.empty, self.judge):
+            self.stack.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(28, 22, 16, 16)
+        column.addWidget(self.stack)
+
+    def _main(self) -> QWidget:
+        self.judge_button = Button(tr("Judge questions"), "secondary", "check", self.show_judging)
+        head = row(Label(tr("Adapt"), "title"), None, self.judge_button)
+        self.banner = Banner()
+        self.now = Now(self._ask_back, lambda run: self.work.begin(run.recipe, run.minutes))
+        self.run = RunCard(self.work, self.context.jobs)
+        self.verdict = VerdictCard()
+        self.verdict.opened.connect(self._open)
+        self.verdict.back.connect(self._ask_back)
+        self.verdict.judge.connect(self.show_judging)
+        self.choice = RecipeChoice()
+        self.choice.begun.connect(self._begin)
+        self.history = RunHistory()
+        self.history.chosen.connect(self._show_run)
+        inner = QWidget()
+        inner.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(2, 2, 12, 12)
+        column.setSpacing(14)
+        column.addLayout(head)
+        column.addWidget(Label(tr("Search learns the words of your documents, and what answers your questions."),
+                               "muted", wrap=True))  # fmt: skip
+        for part in (self.banner, self.now, self.run, self.verdict, self.choice, self.history):
+            column.addWidget(part)
+        column.addStretch(1)
+        self.scroller = Scroller()
+        line = row(None, inner, None)
+        line.setStretch(1, 40)
+        self.scroller.body.addLayout(line)
+        return self.scroller
+
+    # what the window asks of a page
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look()
+
+    def escape(self) -> bool:
+        if self.stack.currentWidget() is self.judge:
+            self.judge.leave()
+            return True
+        if not self.verdict.isHidden():
+            self.verdict.hide()
+            return True
+        return False
+
+    @property
+    def has_open(self) -> bool:
+        return self.stack.currentWidget() is self.judge
+
+    def close_page(self) -> None:
+        self.judge.judging.stop()
+
+    # what is shown
+
+    def _look(self) -> None:
+        """Ask for what is not known yet, while the page is seen."""
+        if self.isVisible() and self.context.library.passage_count():
+            self.work.refresh(estimates=True)
+
+    def _library_changed(self) -> None:
+        self.work.forget_estimates()
+        if self.isVisible():
+            self._look()
+        self.refresh()
+
+    def refresh(self) -> None:
+        if self.stack.currentWidget() is not self.judge:
+            filled = self.context.library.passage_count() > 0
+            self.stack.setCurrentWidget(self.scroller if filled else self.empty)
+        work, running = self.work, self.context.jobs.running
+        self.choice.setVisible(work.task is None)
+        busy = running is not None and work.task is None
+        hindrance = tr("Other work goes on just now. You can begin when it is done.") if busy else ""
+        self.choice.show_estimates(work.estimates, work.estimating, hindrance)
+        self.now.show_state(work.in_use, work.unfinished, known=work.history is not None, free=running is None)
+        self.history.show_runs(work.history or ())
+        if self.isVisible() and running is None:
+            work.try_next()
+        self._renew_verdict()
+
+    def _renew_verdict(self) -> None:
+        """A run that is shown may have been taken back meanwhile; what has just ended gets its number."""
+        shown = self.verdict.run
+        if self.verdict.isHidden() or shown is None or not self.work.history:
+            return
+        same = next((r for r in self.work.history if r.number == shown.number or not shown.number), None)
+        if same is not None and same != shown and same.gate is not None:
+            self.verdict.show_run(same, self._names(same))
+
+    def _ended(self, run: Run) -> None:
+        self._show_run(run)
+
+    def _show_run(self, run: Run) -> None:
+        self.verdict.show_run(run, self._names(run))
+        QTimer.singleShot(0, self, lambda: self.scroller.ensureWidgetVisible(self.verdict, 0, 20))
+
+    def _names(self, run: Run) -> dict[int, str]:
+        """What the documents of a run's examples are called; those that are gone are left out."""
+        found: dict[int, str] = {}
+        moved = (*run.gate.up, *run.gate.down) if run.gate is not None else ()
+        for one in moved:
+            if one.document is None:
+                continue
+            try:
+                path = self.context.library.document(one.document).path
+            except NotFound:
+                continue
+            found[one.document] = PurePath(path_shown(path)).name
+        return found
+
+    # what the person does
+
+    def _begin(self, recipe: str, minutes: int | None) -> None:
+        self.banner.hide()
+        self.verdict.hide()
+        self.work.begin(recipe, minutes)
+        QTimer.singleShot(0, self, lambda: self.scroller.verticalScrollBar().setValue(0))
+
+    def _ask_back(self, run: Run) -> None:
+        confirm(self, tr("Take it back?"), tr(_BACK), tr("Take it back"), lambda: self.work.take_back(run),
+                keep=tr("Cancel"))  # fmt: skip
+
+    def show_judging(self) -> None:
+        self.stack.setCurrentWidget(self.judge)
+        self.judge.begin()
+
+    def _back_from_judging(self) -> None:
+        self.stack.setCurrentWidget(self.scroller)
+        self.judge_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.refresh()
+
+    def _open(self, moved: Moved) -> None:
+        """The passage where it stands; its document where the passage is no longer there."""
+        try:
+            passage = self.context.library.passage(moved.passage) if moved.passage is not None else None
+        except NotFound:
+            passage = None
+        if passage is not None:
+            span = (Span(passage.start, passage.end),)
+            self.context.navigate("document", Place(passage.document_id, passage.first_page, span))
+        elif moved.document is not None:
+            self.context.navigate("document", Place(moved.document))
