@@ -20,6 +20,7 @@ from app.widgets.why_sections import (
     all_figures,
     concept_rows,
     concepts_text,
+    part_rows,
     score_rows,
     score_segments,
     score_text,
@@ -57,6 +58,8 @@ class WhyDetails(Scroller):
         self._section(tr("Shared concepts"), concept_rows(e, FEW), note=concepts_text(e))
         words = term_rows(e)
         self._section(tr("Matched words"), words, note="" if words else tr("No word of the question is in it."))
+        if parts := part_rows(e, FEW):
+            self._section(tr("Parts of long words"), parts, note=tr("They count less than whole words."))
         if added := added_rows(e, FEW):
             self._section(
                 tr("Words that the best hits share"), added, note=tr("They count beside those of the question.")

@@ -158,7 +158,7 @@ class WhyPanel(QFrame):
     def _matched(self) -> tuple[Span, ...]:
         """All words of the question: what is marked while nothing is pointed at."""
         terms = self._explanation.terms if self._explanation else ()
-        return tuple(s for t in terms if not t.added for s in t.spans)
+        return tuple(s for t in terms if not (t.added or t.part_of) for s in t.spans)
 
     def _mark(self, spans: Sequence[Span] | None) -> None:
         self._text.mark(self._matched() if spans is None else spans)

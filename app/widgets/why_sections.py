@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.i18n import plural, tr
 from app.widgets.hit_channels import channel_title, channel_tone
@@ -122,7 +123,12 @@ def concepts_text(e: Explanation) -> str:
 
 def term_rows(e: Explanation) -> list[RowFigures]:
     """Words of the question in the passage, the strongest first; bars are relative to the strongest of all."""
-    return _term_rows(e, [t for t in e.terms if not t.added])
+    return _term_rows(e, [t for t in e.terms if not (t.added or t.part_of)])
+
+
+def part_rows(e: Explanation, most: int) -> list[RowFigures]:
+    """The strongest parts of the question's long words that words of the passage have, too."""
+    return _term_rows(e, [replace(t, term=f"{t.term}  ←  {t.part_of}") for t in e.terms if t.part_of])[:most]
 
 
 def added_rows(e: Explanation, most: int) -> list[RowFigures]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -92,9 +93,12 @@ def show_explanation(found: Explanation) -> None:
         table.add_row(part.channel, f"{part.score:.4f}", rank, f"{part.weight:g}", f"{part.contribution:+.4f}")
     table.add_row("total", "", "", "", f"{found.score:+.4f}")
     out.print(table)
-    for name, added in (("Words", False), ("Words that the best passages share", True)):
-        if words := [f"{t.term} {t.weight:.2f}" for t in found.terms if t.added is added]:
-            out.print(f"{name}: {', '.join(words)}", markup=False)
+    own = [t for t in found.terms if not (t.added or t.part_of)]
+    parts = [replace(t, term=f"{t.term} (of {t.part_of})") for t in found.terms if t.part_of]
+    added = [t for t in found.terms if t.added]
+    for name, terms in (("Words", own), ("Parts of words", parts), ("Words that the best passages share", added)):
+        if terms:
+            out.print(f"{name}: {', '.join(f'{t.term} {t.weight:.2f}' for t in terms)}", markup=False)
     for concept in found.concepts:
         mark = "shared" if concept.query_activation > 0 else "in the passage"
         out.print(f"  {concept.share:6.1%}  {concept.label}  ({mark})", markup=False)

@@ -51,7 +51,7 @@ def _about(concepts: Sequence[ConceptShare], loose: bool) -> str:
 
 
 def _words(passage: Passage, terms: Sequence[TermMatch]) -> str:
-    ordered = sorted((t for t in terms if not t.added), key=lambda t: -t.weight)
+    ordered = sorted((t for t in terms if not (t.added or t.part_of)), key=lambda t: -t.weight)
     inside = [passage.text[t.spans[0].start : t.spans[0].end] for t in ordered if t.spans]
     for words, where in ((inside, "it"), ([t.term for t in ordered if not t.spans], "its title or headings")):
         if telling := [word for word in words if has_content(word, passage.language)]:

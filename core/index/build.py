@@ -19,6 +19,7 @@ from core.index.token_file import Coded
 from core.index.token_writing import Tokens, TokenWriter
 from core.store.database import known_errors, transaction
 from core.text.analyze import term_texts
+from core.text.parts import part_texts
 
 _MERGE_BATCH = 20_000  # posting rows a transaction: other writers wait no longer than this takes
 
@@ -64,6 +65,7 @@ class SegmentBuilder:
         if vectors.shape != (len(passages), self._dimension) or not np.isfinite(vectors).all():
             raise ValueError(f"vectors {vectors.shape} for {len(passages)} passages of dimension {self._dimension}")
         found, lengths = postings.build(term_texts(p.indexed_text, p.language) for p in passages)
+        found |= postings.build(part_texts(p.indexed_text, p.language) for p in passages)[0]
         languages, _ = postings.build([p.language] for p in passages)
         ids = np.array([p.id for p in passages], np.int64)
         with known_errors(self._library), transaction(self._db):

@@ -24,11 +24,12 @@ _BEST = 10  # candidates whose multi score is to be exact; those that cannot be 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A query made ready for scoring; what is None or empty takes no part.
+    """A query made ready for scoring.
 
-    `terms` are words (BM25), `vector` [D] is of the dense channel, `lexical` are tokens with the weights the encoder
-    gives them, `tokens` [T, M] the unit vectors of the query's tokens (multi). `strange` are the library's languages
-    that the encoder does not know.
+    `terms` are words (BM25), `parts` those of long ones, which count beside them. What is None or empty takes no part:
+    `vector` [D] is of the dense channel, `lexical` are tokens with the weights the encoder gives them, `tokens` [T, M]
+    the unit vectors of the query's tokens (multi). `strange` are the library's languages that the encoder does not
+    know.
     """
 
     terms: tuple[QueryTerm, ...]
@@ -37,6 +38,7 @@ class Prepared:
     lexical: tuple[QueryTerm, ...] = ()
     tokens: Floats | None = None
     strange: frozenset[str] = frozenset()
+    parts: tuple[QueryTerm, ...] = ()
 
     def can(self, channel: str) -> bool:
         """Whether this channel can be scored: words always can."""
@@ -214,7 +216,7 @@ class _Scorer:
 
     def __init__(self, snapshot: Snapshot, channel: str, prepared: Prepared) -> None:
         self._snapshot, self._channel, self._prepared = snapshot, channel, prepared
-        self._terms = prepared.terms if channel == BM25 else prepared.lexical
+        self._terms = (*prepared.terms, *prepared.parts) if channel == BM25 else prepared.lexical
 
     def top(self, depth: int, allowed: Ids | None) -> tuple[Ids, Scores]:
         if self._channel == MULTI:

@@ -47,9 +47,17 @@ def parts(ranking: Ranking, scores: dict[str, float], passage_id: int) -> tuple[
     return tuple(made)
 
 
-def term_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
-    """The query words that the passage is found by: in its text, or in its title and headings (no spans)."""
-    return _matches(snapshot, BM25, prepared.terms, marks.term_spans(passage, prepared.terms), passage)
+def word_matches(
+    snapshot: Snapshot, prepared: Prepared, ranking: Ranking, passage: Passage
+) -> tuple[TermMatch, ...]:  # fmt: skip
+    """What the score of bm25 is made of, the weightiest first: the query's words, their parts, the words added to them.
+
+    Each is in the passage's text, or in its title and headings (no spans).
+    """
+    own = _matches(snapshot, BM25, prepared.terms, marks.term_spans(passage, prepared.terms), passage)
+    parts = _matches(snapshot, BM25, prepared.parts, marks.part_spans(passage, prepared.parts), passage)
+    added = _matches(snapshot, BM25, ranking.added, marks.term_spans(passage, ranking.added), passage)
+    return tuple(sorted((*own, *parts, *(replace(t, added=True) for t in added)), key=lambda t: -t.weight))
 
 
 def token_matches(snapshot: Snapshot, prepared: Prepared, passage: Passage) -> tuple[TermMatch, ...]:
@@ -67,5 +75,5 @@ def _matches(
         ordinals, weights = snapshot.term_scores(channel, word)
         at = int(np.searchsorted(ordinals, ordinal))
         if at < len(ordinals) and ordinals[at] == ordinal:
-            found.append(TermMatch(word.text, float(weights[at]), places))
+            found.append(TermMatch(word.text, float(weights[at]), places, part_of=word.part_of))
     return tuple(sorted(found, key=lambda match: -match.weight))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from core.base.types import Passage, Span
 from core.text.analyze import QueryTerm, find, is_han
+from core.text.parts import find_parts
 from core.text.snippets import merge
 
 
@@ -17,6 +18,13 @@ def term_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> list[tuple
     for term in find(passage.text, passage.language, wanted):
         places.setdefault(term.text, []).append(Span(term.start, term.end))
     return [merge([s for text in word.alternatives for s in places.get(text, ())]) for word in query_terms]
+
+
+def part_spans(passage: Passage, parts: Sequence[QueryTerm]) -> list[tuple[Span, ...]]:
+    """For each part of a query word the words of the passage's text that have it, too."""
+    wanted = {text for part in parts for text in part.alternatives}
+    found = find_parts(passage.text, passage.language, wanted) if wanted else []
+    return [merge([Span(t.start, t.end) for t in found if t.text in part.alternatives]) for part in parts]
 
 
 def _marked(word: QueryTerm, query_terms: Sequence[QueryTerm]) -> bool:

@@ -39,11 +39,12 @@ from core.search.fold import Folded, fold, unfolded
 from core.search.fuse import Fusing
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
-from core.search.hits import term_matches, token_matches
+from core.search.hits import token_matches, word_matches
 from core.search.standalone import standalone
 from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
 from core.text.analyze import QueryTerm, query_terms
+from core.text.parts import query_parts
 
 CHANNELS = (BM25, DENSE, LEXICAL, MULTI)
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
@@ -228,7 +229,7 @@ class Searcher:
             vector = snapshot.vector(passage_id)
             dense_score = float(snapshot.dense_scores(prepared.vector, np.array([passage_id]))[0])
         score = fuse.total([part.contribution for part in parts])
-        terms = _terms(snapshot, prepared, ranking, passage)
+        terms = word_matches(snapshot, prepared, ranking, passage)
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
         means = None if prepared.vector is None else snapshot.means
         return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means)
@@ -254,7 +255,8 @@ class Searcher:
         )
         notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
         weights = {**self._fusing(snapshot).weights, **query.weights}
-        prepared = Prepared(tuple(terms), None, weights, strange=self._strange)
+        parts = tuple(query_parts(terms, self._languages))
+        prepared = Prepared(tuple(terms), None, weights, strange=self._strange, parts=parts)
         heads = [c for c in self._wanted(snapshot, query) if c in self._encoder.heads]
         if heads and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
@@ -325,13 +327,6 @@ def _parsed(query: Query) -> ParsedQuery:
     if unknown:
         raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
     return parsed
-
-
-def _terms(snapshot: Snapshot, prepared: Prepared, ranking: Ranking, passage: Passage) -> tuple[TermMatch, ...]:
-    """The words of the query and those added to it that the passage is found by, the weightiest first."""
-    own = term_matches(snapshot, prepared, passage)
-    added = term_matches(snapshot, replace(prepared, terms=ranking.added), passage)
-    return tuple(sorted((*own, *(replace(t, added=True) for t in added)), key=lambda t: -t.weight))
 
 
 def _neutral(snapshot: Snapshot, prepared: Prepared) -> Prepared:

@@ -22,9 +22,12 @@ from core.text.letters import plain_words
 from core.text.normalize import fold
 from core.text.tokens import SEAM, is_han
 
-__all__ = ["ANALYSIS", "QueryTerm", "Term", "find", "is_han", "phrase_terms", "query_terms", "term_texts", "terms"]
+__all__ = [
+    "ANALYSIS", "QueryTerm", "Term", "find", "is_han", "located_words", "phrase_terms", "query_terms", "term_texts",
+    "terms", "words",
+]  # fmt: skip
 
-ANALYSIS = 2  # changes whenever texts give other terms: an index made with another one is made anew
+ANALYSIS = 3  # changes whenever texts give other terms: an index made with another one is made anew
 
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -52,12 +55,13 @@ class QueryTerm:
     """A query word: `text` as folded, `alternatives` its distinct index terms over the library's languages.
 
     The alternatives count as one word: a passage that holds several of them is not rewarded twice.
-    `weight` is how often the query says the word.
+    `weight` is how often the query says the word. For a part of a word (`core.text.parts`), `part_of` is that word.
     """
 
     text: str
     alternatives: tuple[str, ...]
     weight: float = 1.0
+    part_of: str = ""
 
 
 def terms(text: str, language: str) -> list[Term]:
@@ -72,7 +76,7 @@ def find(text: str, language: str, wanted: Container[str]) -> list[Term]:
 
 def term_texts(text: str, language: str) -> list[str]:
     """The `terms` of `text` without their places."""
-    return _stems(_words(text), language)
+    return _stems(words(text), language)
 
 
 def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -> list[QueryTerm]:
@@ -80,17 +84,35 @@ def query_terms(text: str, languages: Sequence[str], limit: int | None = None) -
 
     At most `limit` distinct words are returned, the first ones of the text.
     """
-    words = _words(text)
-    by_language = [_stems(words, language) for language in (languages or [""])]
+    said = words(text)
+    by_language = [_stems(said, language) for language in (languages or [""])]
     surface: dict[tuple[str, ...], str] = {}
     counts: dict[tuple[str, ...], int] = {}
-    for word, *stems in zip(words, *by_language, strict=True):
+    for word, *stems in zip(said, *by_language, strict=True):
         alternatives = tuple(dict.fromkeys(stems))
         if alternatives not in counts and limit is not None and len(counts) >= limit:
             continue
         surface.setdefault(alternatives, word)
         counts[alternatives] = counts.get(alternatives, 0) + 1
     return [QueryTerm(surface[a], a, float(n)) for a, n in counts.items()]
+
+
+def words(text: str) -> list[str]:
+    """The folded words of `text` before any stemming, in reading order."""
+    return tokens.words(fold(_with_seams(text, tokens.seams(text))).text)
+
+
+def located_words(text: str) -> list[Term]:
+    """The `words` of `text` with their places."""
+    seams = tokens.seams(text)
+    folded = fold(_with_seams(text, seams))
+    # places in the text with seams, of which those before a place must be taken off
+    marked = [place + n for n, place in enumerate(seams)]
+    located = []
+    for token, first, last in tokens.tokens(folded.text):
+        start, end = folded.source(first, last)
+        located.append(Term(token, start - bisect_right(marked, start), end - bisect_right(marked, end - 1)))
+    return located
 
 
 def phrase_terms(text: str, languages: Sequence[str]) -> list[QueryTerm]:
@@ -109,22 +131,13 @@ def _sure(parts: Sequence[str], *, unspaced: bool) -> list[str]:
 
 
 def _located(text: str, language: str, wanted: Container[str] | None) -> list[Term]:
-    seams = tokens.seams(text)
-    folded = fold(_with_seams(text, seams))
-    # places in the text with seams, of which those before a place must be taken off
-    marked = [place + n for n, place in enumerate(seams)]
-    found = tokens.tokens(folded.text)
-    stems = _stems([token for token, _, _ in found], language)
-    located = []
-    for stem, (_, first, last) in zip(stems, found, strict=True):
-        if wanted is None or stem in wanted:
-            start, end = folded.source(first, last)
-            located.append(Term(stem, start - bisect_right(marked, start), end - bisect_right(marked, end - 1)))
-    return located
-
-
-def _words(text: str) -> list[str]:
-    return tokens.words(fold(_with_seams(text, tokens.seams(text))).text)
+    found = located_words(text)
+    stems = _stems([word.text for word in found], language)
+    return [
+        Term(stem, word.start, word.end)
+        for stem, word in zip(stems, found, strict=True)
+        if wanted is None or stem in wanted
+    ]
 
 
 def _with_seams(text: str, seams: Sequence[int]) -> str:

@@ -17,6 +17,7 @@ class TermMatch:
     weight: float
     spans: tuple[Span, ...]
     added: bool = False  # not of the query: a word that its best passages share
+    part_of: str = ""  # the query word that the term is a part of (of a compound)
 
 
 @dataclass(frozen=True, slots=True)
