@@ -33,6 +33,7 @@ class ModelRow:
     about: str = ""
     damaged: bool = False
     partial: bool = False
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

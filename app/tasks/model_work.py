@@ -35,7 +35,8 @@ class ModelWork(QObject):
         self._call: Call | None = None
         self.models: list[ModelRow] | None = None  # None until the first list came
         self.library_encoder = ""
-        self.adding = ""  # id of the model that is being added
+        self.adding = ""  # id of the model that is being added or renewed
+        self.fetches = True  # whether that begins with the hub
         self.last_progress: Progress | None = None
         self.watched = False
 
@@ -61,8 +62,16 @@ class ModelWork(QObject):
         self._ask("needs", {"spec": spec}, lambda data: self.looked.emit(needs(data)))
 
     def add(self, wanted: Needs) -> None:
-        self.adding = wanted.id
-        self._ask("add", {"spec": wanted.spec}, lambda data: self._added(wanted.id, data))
+        self.adding, self.fetches = wanted.id, True
+        added = tr("{name} was added.", name=wanted.id)
+        self._ask("add", {"spec": wanted.spec}, lambda data: self._added(added, data))
+
+    def renew(self, id: str) -> None:
+        """Make an encoder of an older version ready again; nothing is fetched."""
+        if self.busy:
+            return
+        self.adding, self.fetches = id, False
+        self._ask("renew", {"id": id}, lambda data: self._added(tr("{name} was renewed.", name=id), data))
 
     def cancel(self) -> None:
         if self._call is not None:
@@ -89,9 +98,9 @@ class ModelWork(QObject):
     def _listed(self, data: Any) -> None:
         self.models, self.library_encoder = rows(data), str(data["library_encoder"])
 
-    def _added(self, name: str, data: Any) -> None:
+    def _added(self, words: str, data: Any) -> None:
         self._listed(data)
-        self._notifications.message(Message(tr("{name} was added.", name=name), tone="success"))
+        self._notifications.message(Message(words, tone="success"))
 
     def _fail(self, error: Any) -> None:
         if self.watched:

@@ -23,6 +23,7 @@ class Deeds:
     use: Callable[[ModelRow], object]
     use_here: Callable[[ModelRow], object]
     remove: Callable[[ModelRow], object]
+    renew: Callable[[ModelRow], object]
 
 
 def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: bool) -> QWidget:
@@ -52,6 +53,8 @@ def _badges(model: ModelRow, here: bool) -> list[QWidget]:
         made.append(Badge(tr("Damaged"), "danger"))
     elif model.partial:
         made.append(Badge(tr("Fetched in part"), "warning"))
+    elif model.outdated:
+        made.append(Badge(tr("Made by an older version"), "warning"))
     return list(made)
 
 
@@ -73,6 +76,11 @@ def _choices(model: ModelRow, here: bool, deeds: Deeds, enabled: bool) -> list[Q
     if not model.installed:
         return []
     made = []
+    if model.outdated:
+        made.append(Button(tr("Renew"), "link", "retry", lambda: deeds.renew(model)))
+        made[-1].setAccessibleName(tr("Renew {name}", name=model.id))
+        made[-1].setToolTip(tr("It works, and is faster once it is made ready again. Nothing is fetched."))
+        made[-1].setEnabled(enabled)
     if model.kind == ENCODER and not here:
         made.append(Button(tr("Use for this library…"), "link", "", lambda: deeds.use_here(model)))
         made[-1].setAccessibleName(tr("Use {name} for this library", name=model.id))

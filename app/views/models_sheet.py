@@ -27,6 +27,7 @@ from core.base.events import Progress
 
 _ENCODERS = "An encoder turns text into meaning. A library is searched with the one that its index was made with."
 _LLMS = "A language model writes the answers. Without one they are quoted from the documents."
+_READY = "It is made ready for fast use on this computer. This may take a minute."
 _BY_NAME = "Any other model of the hub by its name, or one that you have on this computer."
 
 
@@ -37,7 +38,8 @@ class ModelsSheet(Sheet):
         self.close_button.setDefault(False)  # Return in the field of a name looks at the model
         self._context, self._work = context, work
         self._shown: object = None
-        self._deeds = Deeds(lambda m: self._look(m.spec), lambda m: work.use(m.id), self._use_here, self._remove)
+        self._deeds = Deeds(lambda m: self._look(m.spec), lambda m: work.use(m.id), self._use_here, self._remove,
+                            self._renew)  # fmt: skip
         self._build_work()
         self.error = Banner()
         self.body.addWidget(self.error)
@@ -158,18 +160,18 @@ class ModelsSheet(Sheet):
 
     def _headline(self) -> None:
         work = self._work
-        fetching = work.last_progress is None or work.last_progress.stage == "fetching"
+        fetching = work.fetches and (work.last_progress is None or work.last_progress.stage == "fetching")
         title = tr("Fetching {name}", name=work.adding) if fetching else tr("Preparing {name}", name=work.adding)
         self.work_title.set_whole(tr("Stopping") if work.cancelling else title)
         if work.last_progress is None:
             self.bar.setRange(0, 0)
-            self.amount.setText(tr("Asking the hub"))
+            self.amount.setText(tr("Asking the hub") if work.fetches else tr(_READY))
 
     def _progressed(self, progress: Progress) -> None:
         self._headline()
         if progress.stage != "fetching":
             self.bar.setRange(0, 0)
-            self.amount.setText(tr("It is made ready for fast use on this computer. This may take a minute."))
+            self.amount.setText(tr(_READY))
             return
         self.bar.setRange(0, 1000)  # bytes would not fit
         self.bar.setValue(1000 * progress.done // max(1, progress.total))
@@ -213,6 +215,10 @@ class ModelsSheet(Sheet):
             words = tr("What was fetched of it is deleted.")
         confirm(self, tr("Remove {name}?", name=model.id), words, tr("Remove"),
                 lambda: self._work.remove(model.spec if model.partial else model.id))  # fmt: skip
+
+    def _renew(self, model: ModelRow) -> None:
+        self.error.hide()
+        self._work.renew(model.id)
 
     def _use_here(self, model: ModelRow) -> None:
         ask_to_change(self, self._context, model, then=self.accept)

@@ -12,6 +12,7 @@ CLOSED = {
     "advice": "Check the name. Else open its page in a browser, accept the terms, make an access token there, set it "
     "as HF_TOKEN, and try again.",
 }
+DAMAGED = {"code": "model_damaged", "message": "The model damaged is damaged.", "advice": "Add it again."}
 MODELS: tuple[dict[str, Any], ...] = (
     {"id": "all-MiniLM-L6-v2", "kind": "encoder", "source": "sentence-transformers/all-MiniLM-L6-v2", "size": 240 * _MB,
      "licence": "Apache-2.0", "installed": True, "active": True, "languages": ["en"], "memory": 340 * _MB,
@@ -20,10 +21,12 @@ MODELS: tuple[dict[str, Any], ...] = (
      "licence": "MIT", "installed": False, "active": False, "languages": ["many"], "download": 2_295 * _MB,
      "memory": 3_000 * _MB,
      "about": "The best search in every language, by meaning and learned words. Large: better with a fast computer."},
+    {"id": "some-lab/half", "kind": "encoder", "source": "some-lab/half", "spec": "some-lab/half", "size": 200 * _MB,
+     "licence": "MIT", "installed": False, "active": False, "languages": ["en"], "download": 30 * _MB, "partial": True},
     {"id": LONG, "kind": "encoder", "source": f"lab/{LONG}", "spec": f"lab/{LONG}", "size": 300 * _MB, "licence": "",
      "installed": False, "active": False, "languages": ["en", "de", "fr"], "damaged": True},
     {"id": "multilingual-e5-small", "kind": "encoder", "source": "intfloat/multilingual-e5-small", "size": 1_370 * _MB,
-     "licence": "MIT", "installed": True, "active": False, "languages": ["many"], "memory": 800 * _MB,
+     "licence": "MIT", "installed": True, "active": False, "languages": ["many"], "memory": 800 * _MB, "outdated": True,
      "about": "Search in about a hundred languages, and across them, on any computer."},
     {"id": "Qwen2.5-0.5B-Instruct-GGUF", "kind": "llm", "source": "Qwen/Qwen2.5-0.5B-Instruct-GGUF",
      "spec": "Qwen/Qwen2.5-0.5B-Instruct-GGUF", "size": 491 * _MB, "licence": "Apache-2.0", "installed": False,
@@ -35,14 +38,16 @@ MODELS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 
 
-def listing(*, added: str = "", used: str = "", removed: str = "") -> dict[str, Any]:
+def listing(*, added: str = "", used: str = "", removed: str = "", renewed: str = "") -> dict[str, Any]:
     """The list after one change."""
     rows = [dict(model) for model in MODELS]
     for row in rows:
         if row.get("spec") == added and added:
             row.update(installed=True, partial=False, damaged=False)
-        if row["id"] == removed:
-            row.update(installed=False)
+        if removed in (row["id"], row.get("spec")) and removed:
+            row.update(installed=False, partial=False)
+        if row["id"] == renewed:
+            row.update(outdated=False)
         if used:
             kind = next(m["kind"] for m in MODELS if m["id"] == used)
             row["active"] = row["id"] == used if row["kind"] == kind else row["active"]

@@ -146,6 +146,16 @@ class FakeRole:
             time.sleep(0.03)
         return {"id": spec} | fake_models.listing(added=spec)
 
+    def renew(self, number: int, control: Control, id: str) -> Any:
+        if id == "damaged":
+            self.say(number, "error", fake_models.DAMAGED)
+            raise SystemExit
+        for _ in range(20):
+            control.check()
+            self.say(number, "progress", {"stage": "installing", "done": 0, "total": 0, "detail": id})
+            time.sleep(0.03)
+        return {"id": id} | fake_models.listing(renewed=id)
+
     def use(self, number: int, control: Control, id: str) -> Any:
         return fake_models.listing(used=id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,48 @@ def test_an_addition_outlives_the_sheet(window: MainWindow, sheet: ModelsSheet, 
     sheet.accept()
     qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
     assert told[0].text == "bge-m3 was added."
+
+
+def test_one_of_an_older_version_is_renewed_with_progress(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
+    told: list[Message] = []
+    window._notifications.shown.connect(told.append)
+    assert "Made by an older version" in _words(sheet)
+    _button(sheet, "Renew multilingual-e5-small").click()
+    assert sheet.work_card.isVisible()
+    assert "Preparing multilingual-e5-small" in sheet.work_title.toolTip() + _words(sheet)
+    assert "Asking the hub" not in _words(sheet)  # nothing is fetched
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+    assert told[0].text == "multilingual-e5-small was renewed."
+    assert not sheet.work_card.isVisible()
+    assert "Made by an older version" not in _words(sheet)
+
+
+def test_a_renewal_can_be_stopped_and_tells_why_it_fails(window: MainWindow, sheet: ModelsSheet, qtbot: QtBot) -> None:
+    _button(sheet, "Renew multilingual-e5-small").click()
+    qtbot.waitUntil(lambda: window.models.last_progress is not None, timeout=WAIT)
+    sheet.stop.click()
+    qtbot.waitUntil(lambda: not window.models.busy, timeout=WAIT)
+    assert not sheet.error.isVisible()
+    model = next(m for m in window.models.models or [] if m.id == "multilingual-e5-small")
+    assert model.outdated
+    sheet._renew(replace(model, id="damaged"))
+    qtbot.waitUntil(sheet.error.isVisible, timeout=WAIT)
+    assert "is damaged" in sheet.error.text()
+    assert not sheet.work_card.isVisible()
+
+
+def test_one_fetched_in_part_is_gone_on_with_or_thrown_away(
+    window: MainWindow, sheet: ModelsSheet, qtbot: QtBot
+) -> None:
+    _button(sheet, "Add some-lab/half").click()
+    assert "some-lab/half" in _words(_inner(sheet, qtbot))
+    _inner(sheet, qtbot).reject()
+    model = next(m for m in window.models.models or [] if m.id == "some-lab/half")
+    sheet._remove(model)
+    ask = _inner(sheet, qtbot)
+    assert "What was fetched of it is deleted." in _words(ask)
+    _button(ask, "Remove").click()
+    qtbot.waitUntil(lambda: not next(m for m in window.models.models or [] if m.id == model.id).partial, timeout=WAIT)
 
 
 def test_a_refusal_is_told_in_plain_words(sheet: ModelsSheet, qtbot: QtBot) -> None:
