@@ -7,19 +7,20 @@ The read side needs SQLite only, so that the window stays light. Long changes (i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from core.base.errors import NotFound
 from core.base.types import Answer, Block, Concept, Document, DocumentState, Page, Passage
-from core.store import concepts, coverage, database, documents, history, jobs, living, overview, passages
+from core.store import concepts, coverage, database, documents, history, jobs, judgements, living, overview, passages
 from core.store.coverage import Coverage as Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
 from core.store.history import Conversation, StoredTurn
 from core.store.jobs import JobRow
+from core.store.judgements import Judgement
 from core.store.overview import Relatives as Relatives
 from core.store.overview import RootSummary as RootSummary
 
@@ -199,6 +200,54 @@ class Library:
     def delete_conversation(self, conversation_id: int) -> None:
         with self._writer() as db:
             history.delete_conversation(db, conversation_id)
+
+    # what the person shows and says of results
+
+    def judgements(self, kinds: Sequence[str] = ()) -> list[Judgement]:
+        """What was recorded, oldest first; kinds are `opened`, `liked`, `disliked`, `pinned` and `judged`."""
+        return judgements.judgements(self._db, kinds)
+
+    def records_opened(self) -> bool:
+        """Whether `note_opened` records anything."""
+        return judgements.records_opened(self._db)
+
+    def set_records_opened(self, on: bool) -> None:
+        """Turn the recording of opened results on or off; what is recorded stays until `forget` takes it."""
+        with self._writer() as db:
+            judgements.set_records_opened(db, on)
+
+    def note_opened(self, question: str, passage_id: int) -> bool:
+        """The person opened this result of that search. False when nothing is recorded."""
+        if not self.records_opened():
+            return False
+        with self._writer() as db:
+            return judgements.put(db, judgements.OPENED, question, passage_id)
+
+    def set_thumb(self, question: str, passage_id: int, up: bool | None) -> None:
+        """Thumb up (True) or down (False), or take either back (None)."""
+        with self._writer() as db:
+            if up is not None:
+                judgements.put(db, judgements.LIKED if up else judgements.DISLIKED, question, passage_id)
+                return
+            for kind in (judgements.LIKED, judgements.DISLIKED):
+                judgements.take_back(db, kind, question, passage_id)
+
+    def set_pinned(self, question: str, passage_id: int, on: bool) -> None:
+        """Keep the question with the passage that answers it, or let it go."""
+        with self._writer() as db:
+            (judgements.put if on else judgements.take_back)(db, judgements.PINNED, question, passage_id)
+
+    def judge(self, question: str, gains: Mapping[int, int]) -> int:
+        """The person's verdict on the passages shown for a question: 2 (answers), 1 (in part) or 0 (does not), in place
+        of an earlier one. Returns how many were kept: a passage may have gone meanwhile."""
+        with self._writer() as db:
+            return judgements.judge(db, question, gains)
+
+    def forget_judgements(self, ids: Iterable[int] = (), kind: str = "") -> None:
+        """Delete single records, or all of one kind."""
+        with self._writer() as db:
+            judgements.delete(db, ids)
+            judgements.delete_kind(db, kind)
 
     @contextlib.contextmanager
     def _writer(self) -> Iterator[Database]:

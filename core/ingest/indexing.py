@@ -18,7 +18,7 @@ from core.encode.load import suggests_tokens
 from core.index import generation
 from core.index.writer import IndexPassage, IndexWriter
 from core.models import adapted
-from core.store import documents, passages, representations
+from core.store import documents, judgements, passages, representations
 from core.store.database import transaction
 
 _MOST_TOKEN_BYTES = 64 << 20  # held before they are brought into the index
@@ -200,12 +200,12 @@ class Indexer:
 
     def commit(
         self, *, concepts: str | None = None, fusion: Mapping[str, float] | None = None,
-        metrics: Mapping[str, float] | None = None,
+        metrics: Mapping[str, float] | None = None, queries: str | None = None,
     ) -> Generation:  # fmt: skip
         total = documents.count(self._db)
         count = passages.count(self._db)
         counts = {"documents": total, "passages": count}
-        generation = self.writer.commit(concepts=concepts, counts=counts, fusion=fusion, metrics=metrics)
+        generation = self.writer.commit(concepts=concepts, counts=counts, fusion=fusion, metrics=metrics, queries=queries)
         self._interval = min(self._interval * 2, _LONGEST_COMMIT_SECONDS)
         self._last_commit = time.monotonic()
         self._listener(Changed(generation.number, total, count))
@@ -231,6 +231,7 @@ class Indexer:
         if settled:
             with transaction(self._db):
                 passages.drop_unused_vectors(self._db)
+                judgements.drop_orphans(self._db)
         return generation
 
     def complete_tokens(self) -> None:

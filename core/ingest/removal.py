@@ -17,7 +17,7 @@ from core.base.errors import NotFound
 from core.base.files import path_text
 from core.base.types import BM25, DENSE
 from core.ingest.reading import cache_of
-from core.store import concepts, copies, database, documents, history, passages
+from core.store import concepts, copies, database, documents, history, judgements, passages
 from core.store.database import transaction
 from core.store.documents import FileRow
 from core.store.history import Replacement
@@ -30,8 +30,8 @@ class Receipt:
     """What a removal took out, and what of it is left in each place where it was (zero).
 
     `channels`: passages that `bm25` and `dense` can find, `concepts` with such an example, rows of `text`, `vectors`
-    that nothing else needs, files in the `cache`, citations in the `history` of questions. `stays` lists documents
-    of equal content elsewhere: because of them their text stays.
+    that nothing else needs, files in the `cache`, citations and judgements in the `history` of questions. `stays`
+    lists documents of equal content elsewhere: because of them their text stays.
     """
 
     documents: int
@@ -48,6 +48,7 @@ class Gone:
     documents: dict[int, Replacement | None] = field(default_factory=dict)
     passages: set[int] = field(default_factory=set)
     vectors_left: int = 0
+    judgements_left: int = 0
 
 
 def remove(db: Database, *paths: Path) -> Receipt:
@@ -94,8 +95,8 @@ def delete_files(db: Database, file_ids: Sequence[int], *, keep_vectors: bool = 
 def delete_documents(db: Database, ids: Sequence[int], *, keep_vectors: bool = False) -> Gone:
     """Delete documents with all that stems from them; call inside a transaction.
 
-    A run may keep their vectors to its end, for what says the same and is still to be read. It costs what they hold,
-    not what the library holds (but for the stored answers, which are looked through).
+    A run may keep their vectors and judgements to its end, for what says the same and is still to be read. It costs
+    what they hold, not what the library holds (but for the stored answers, which are looked through).
     """
     gone = Gone()
     hashes: dict[int, str] = {}
@@ -108,6 +109,7 @@ def delete_documents(db: Database, ids: Sequence[int], *, keep_vectors: bool = F
     gone.passages = set(hashes) - set(passages.hashes(db, list(hashes)))
     if not keep_vectors:
         gone.vectors_left = passages.drop_vectors(db, (hashes[i] for i in gone.passages))
+        gone.judgements_left = judgements.forget(db, (hashes[i] for i in gone.passages))
     concepts.forget_examples(db, gone.passages)
     history.forget(db, gone.documents)
     return gone
@@ -133,7 +135,7 @@ def _remaining(db: Database, gone: Gone) -> dict[str, int]:
     return {
         BM25: findable, DENSE: findable, "concepts": concepts.exemplifying(db, gone.passages),
         "text": documents.stored_texts(db, gone.documents) + len(passages.hashes(db, list(gone.passages))),
-        "vectors": gone.vectors_left, "history": history.quoting(db, left),
+        "vectors": gone.vectors_left, "history": history.quoting(db, left) + gone.judgements_left,
     }  # fmt: skip
 
 

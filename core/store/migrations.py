@@ -158,6 +158,17 @@ CREATE TABLE representation (
 """
 
 
+_JUDGEMENTS = """
+-- what the person showed or said of passages (kind: opened, liked, disliked, pinned, judged). `hash` is the passage's,
+-- by which it is found again under another id; `gain` is 2 (answers), 1 (in part) or 0 (does not)
+CREATE TABLE judgement (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, question TEXT NOT NULL, passage_id INTEGER NOT NULL,
+    hash TEXT NOT NULL, gain INTEGER NOT NULL, made TEXT NOT NULL, UNIQUE (kind, question, hash));
+CREATE INDEX judgement_passage ON judgement (passage_id);
+CREATE INDEX judgement_hash ON judgement (hash)
+"""
+
+
 def _run(script: str) -> Callable[[Database], None]:
     def step(db: Database) -> None:
         for statement in script.split(";\n"):
@@ -174,6 +185,7 @@ STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
     ("0004-vectors", _run(_VECTORS)),
     ("0005-names", _run(_NAMES)),
     ("0006-representations", _run(_REPRESENTATIONS)),
+    ("0007-judgements", _run(_JUDGEMENTS)),
 )
 
 

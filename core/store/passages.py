@@ -10,6 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from core.base.types import Passage
+from core.store import judgements
 
 # what SQLite takes as parameters of one statement, with room to spare
 _BATCH = 500
@@ -55,6 +56,7 @@ def replace_passages(db: Database, document_id: int, passages: Sequence[NewPassa
             fresh.append((*_values(ordinal, passage), document_id))
     _insert(db, fresh)
     gone = [(i,) for ids in known.values() for i in ids]
+    judgements.follow(db, document_id, [i for (i,) in gone])
     db.conn.executemany("INSERT OR IGNORE INTO tombstone (passage_id) VALUES (?)", gone)
     db.conn.executemany("DELETE FROM passage WHERE id = ?", gone)
     db.execute("UPDATE document SET passages = ? WHERE id = ?", (len(passages), document_id))

@@ -26,7 +26,7 @@ from core.index.snapshot import Snapshot
 from core.index.writer import IndexWriter, rebuild
 from core.ingest.strikes import FILE as MARKER
 from core.ingest.strikes import Marker
-from core.store import database, documents, history, jobs, living, passages
+from core.store import database, documents, history, jobs, judgements, living, passages
 from core.store.database import transaction
 from core.worker.documents_check import drop_orphans
 from core.worker.finding import encoder_for
@@ -100,6 +100,7 @@ def _clean_rows(db: Database) -> int:
             if _is_gone(db, path):
                 db.execute("DELETE FROM excluded WHERE path = ?", (path,))
         passages.drop_unused_vectors(db)
+        judgements.drop_orphans(db)
     return changed
 
 

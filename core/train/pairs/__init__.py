@@ -1,0 +1,1 @@
+"""Questions that documents hold themselves, one module a kind."""
