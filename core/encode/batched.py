@@ -74,12 +74,12 @@ class BatchedEncoder(ABC):
 
     def _pool(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> FloatArray:
         """Pooled states [B, D], not normalised, before the dense head."""
-        return self._pooled(self._states(ids, mask), mask)
+        return self._pooled(self._states(ids, mask), ids, mask)
 
-    def _pooled(self, states: FloatArray, mask: NDArray[np.int64]) -> FloatArray:
+    def _pooled(self, states: FloatArray, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> FloatArray:
         if self._pooling == "cls":
             return np.ascontiguousarray(states[:, 0])
-        return weighted_mean(states, mask.astype(np.float32))
+        return weighted_mean(states, self._heads.shares(ids, mask))
 
     def _apply(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], own: NDArray[np.bool_], wanted: Collection[str]
@@ -87,7 +87,7 @@ class BatchedEncoder(ABC):
         """One pass over the model for all `wanted` heads; `own` [B, T] marks the K tokens of the token heads."""
         states = self._states(ids, mask)
         return Applied(
-            self._pooled(states, mask) if DENSE in wanted else None,
+            self._pooled(states, ids, mask) if DENSE in wanted else None,
             self._heads.token_weights(states[own]) if LEXICAL in wanted else None,
             self._heads.token_vectors(states[own]) if MULTI in wanted else None,
         )

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from core.base.events import Control
 from core.encode.encoder import PASSAGE, QUERY, Encoded, Encoder, FloatArray, TokenStates
+from core.encode.towers import queries_of
 
 T = TypeVar("T")
 _Key = tuple[str, str, frozenset[str]]
@@ -27,6 +28,11 @@ class CachedEncoder:
     @property
     def id(self) -> str:
         return self._encoder.id
+
+    @property
+    def queries(self) -> str:
+        """See `core.encode.towers`."""
+        return queries_of(self._encoder)
 
     @property
     def dimension(self) -> int:

@@ -22,6 +22,7 @@ from core.encode.encoder import FloatArray
 from core.models.bundles import Bundle, verify
 
 HEADS_FILE = "heads.safetensors"
+POOLING = "pooling.weight"
 _TINY = 1e-12
 ACTIVATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda rows: rows,
@@ -43,12 +44,17 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The trained heads of an encoder; `activation` names that of the dense one."""
+    """The trained heads of an encoder; `activation` names that of the dense one.
+
+    `pooling` [V] weighs each token of the vocabulary in the mean of an encoder that is pooled so; without it all count
+    alike.
+    """
 
     dense: Linear | None = None
     lexical: Linear | None = None
     multi: Linear | None = None
     activation: str = "identity"
+    pooling: FloatArray | None = None
 
     @property
     def names(self) -> frozenset[str]:
@@ -60,6 +66,11 @@ class Heads:
         if self.dense is not None:
             pooled_ND = ACTIVATIONS[self.activation](self.dense(pooled_ND))
         return unit(pooled_ND)
+
+    def shares(self, ids_BT: NDArray[np.int64], mask_BT: NDArray[np.int64]) -> FloatArray:
+        """How much each token counts in the mean [B, T]: 0 where the mask is."""
+        shares_BT = mask_BT.astype(np.float32)
+        return shares_BT if self.pooling is None else shares_BT * self.pooling[ids_BT]
 
     def token_weights(self, states_TD: FloatArray) -> FloatArray:
         """Lexical weights [T] of token states, none below 0.
@@ -92,6 +103,7 @@ def read_heads(bundle: Bundle) -> Heads:
             lexical=_linear(tensors, LEXICAL),
             multi=_linear(tensors, MULTI),
             activation=str(bundle.config.get("dense_activation", "identity")),
+            pooling=_pooling(tensors),
         )
     except (OSError, SafetensorError, ValueError) as error:
         raise ModelDamaged(
@@ -111,6 +123,8 @@ def write_heads(path: Path, heads: Heads) -> None:
         if head is not None:
             tensors[f"{name}.weight"] = np.ascontiguousarray(head.weight, np.float32)
             tensors[f"{name}.bias"] = np.ascontiguousarray(head.bias, np.float32)
+    if heads.pooling is not None:
+        tensors[POOLING] = np.ascontiguousarray(heads.pooling, np.float32)
     write_bytes(path, save(tensors))
 
 
@@ -128,3 +142,12 @@ def _linear(tensors: Mapping[str, NDArray[np.float32]], name: str) -> Linear | N
     if weight.ndim != 2 or bias.shape != weight.shape[:1] or (name == LEXICAL and len(weight) != 1):
         raise ValueError(f"{name} has the shape {weight.shape}")
     return Linear(weight.astype(np.float32), bias.astype(np.float32))
+
+
+def _pooling(tensors: Mapping[str, NDArray[np.float32]]) -> FloatArray | None:
+    weights = tensors.get(POOLING)
+    if weights is None:
+        return None
+    if weights.ndim != 1 or not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise ValueError("weights of tokens must be positive numbers")
+    return weights.astype(np.float32)

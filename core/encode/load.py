@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.encode.encoder import Encoder
 from core.encode.heads import read_heads
+from core.encode.towers import TwoTowers
 from core.models.bundles import CONFIG, ENCODER, Bundle, active, find
 from core.models.known import spoken
 
 
-def open_encoder(bundle_id: str | None = None, *, also: Path | None = None, threads: int = 0) -> Encoder:
+def open_encoder(
+    bundle_id: str | None = None, *, also: Path | None = None, threads: int = 0, queries: str = ""
+) -> Encoder:
     """The encoder of a bundle, by default the active one. `threads` 0 uses all cores.
 
-    `also` is a folder of bundles beside the installed ones: that of a library, for encoders adapted to it.
+    `also` is a folder of bundles beside the installed ones: that of a library, for encoders adapted to it. `queries`
+    names the one that queries go through; where it is lost they go through the passages' own, which fits as well.
 
     Raises:
         ModelMissing, ModelDamaged
         KnownError: the bundle is no encoder.
     """
-    return serve(find(bundle_id, also) if bundle_id else _active(), threads=threads)
+    encoder = serve(find(bundle_id, also) if bundle_id else _active(), threads=threads)
+    if queries:
+        with contextlib.suppress(ModelMissing, ModelDamaged):
+            return TwoTowers(encoder, serve(find(queries, also), threads=threads))
+    return encoder
 
 
 def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:

@@ -43,23 +43,26 @@ class TorchEncoder(BatchedEncoder):
     def _pool(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> FloatArray:
         """Pooled on the device, so that only [B, D] leaves it."""
         with torch.inference_mode():
-            return _array(self._pooled_states(*self._forward(ids, mask)))
+            return _array(self._pooled_states(self._forward(ids, mask)[0], self._shares(ids, mask)))
 
     def _apply(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], own: NDArray[np.bool_], wanted: Collection[str]
     ) -> Applied:
         """The token heads run on the device too, so that no states leave it."""
         with torch.inference_mode():
-            states_BTD, mask_BT = self._forward(ids, mask)
+            states_BTD, _ = self._forward(ids, mask)
             states_KD = states_BTD[torch.from_numpy(own).to(self.device)]
-            pooled = _array(self._pooled_states(states_BTD, mask_BT)) if DENSE in wanted else None
+            pooled = _array(self._pooled_states(states_BTD, self._shares(ids, mask))) if DENSE in wanted else None
             weights = _array(self._token_weights(states_KD)) if LEXICAL in wanted else None
             return Applied(pooled, weights, _array(self._token_vectors(states_KD)) if MULTI in wanted else None)
 
-    def _pooled_states(self, states_BTD: torch.Tensor, mask_BT: torch.Tensor) -> torch.Tensor:
+    def _shares(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> torch.Tensor:
+        return torch.from_numpy(self._heads.shares(ids, mask)).to(self.device)
+
+    def _pooled_states(self, states_BTD: torch.Tensor, shares_BT: torch.Tensor) -> torch.Tensor:
         if self._pooling == "cls":
             return states_BTD[:, 0]
-        weights = mask_BT.unsqueeze(-1).to(states_BTD.dtype)
+        weights = shares_BT.unsqueeze(-1).to(states_BTD.dtype)
         return (states_BTD * weights).sum(1) / weights.sum(1)
 
     def _token_weights(self, states_KD: torch.Tensor) -> torch.Tensor:

@@ -126,13 +126,14 @@ class IndexWriter:
     def commit(
         self, *, concepts: str | None = None, metrics: Mapping[str, float] | None = None,
         counts: Mapping[str, int] | None = None, fusion: Mapping[str, float] | None = None,
+        queries: str | None = None,
     ) -> Generation:  # fmt: skip
         """Make the segments the current generation; what is left out is taken from the one before.
 
         Without any change the current generation stays and is returned.
         """
         base = self._base
-        if base is not None and not self._changed(base, concepts, metrics, fusion):
+        if base is not None and not self._changed(base, concepts, metrics, fusion, queries):
             return base
         kept = None if self._fresh else base
         made = Generation(
@@ -149,6 +150,7 @@ class IndexWriter:
             means=self._means,
             codec=self._tokens.codec_path,
             fusion=dict(fusion if fusion is not None else (kept.fusion if kept else {})),
+            queries=queries if queries is not None else self._queries(base),
         )
         generation.write(self._library, made)
         generation.switch(self._library, made.number)
@@ -244,7 +246,7 @@ class IndexWriter:
 
     def _changed(
         self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None,
-        fusion: Mapping[str, float] | None,
+        fusion: Mapping[str, float] | None, queries: str | None,
     ) -> bool:  # fmt: skip
         return (
             self._fresh
@@ -253,7 +255,12 @@ class IndexWriter:
             or (concepts is not None and concepts != base.concepts)
             or (metrics is not None and dict(metrics) != base.metrics)
             or (fusion is not None and dict(fusion) != base.fusion)
+            or (queries is not None and queries != base.queries)
         )
+
+    def _queries(self, base: Generation | None) -> str:
+        """The encoder of queries goes on with the passages' vectors that it was trained for."""
+        return base.queries if base is not None and base.encoder == self._encoder else ""
 
     def _folder(self) -> Path:
         return generation.folder(self._library, self._number)

@@ -17,7 +17,7 @@ from transformers.utils import logging
 from core.base.errors import ModelDamaged
 from core.base.events import Control
 from core.encode.encoder import PASSAGE, FloatArray
-from core.encode.heads import Linear, read_heads
+from core.encode.heads import POOLING, Linear, read_heads
 from core.encode.padding import batches, pad
 from core.encode.tokens import Tokens
 from core.encode.torch_encoder import best_device
@@ -42,6 +42,7 @@ class Backbone(nn.Module):
         self.model, self.head = model, head
         self.bundle = bundle
         self.pooling = str(config["pooling"])
+        self.token_weights: Tensor | None = None  # [V], see `Heads.pooling`
         self.dimension = int(config["dimension"])
         self.max_tokens = int(config["max_tokens"])
         self.prefixes: dict[str, str] = dict(config["prefixes"])
@@ -68,7 +69,25 @@ class Backbone(nn.Module):
             what = f"The weights of {bundle.id} cannot be loaded: {error}."
             raise ModelDamaged(what, f"Install it again: whymatch models add {bundle.id}") from error
         head = None if heads.dense is None else _dense(heads.dense, heads.activation)
-        return cls(model, head, bundle, device or best_device())
+        backbone = cls(model, head, bundle, device or best_device())
+        if heads.pooling is not None:
+            backbone.weigh_tokens(torch.from_numpy(heads.pooling))
+        return backbone
+
+    def weigh_tokens(self, weights_V: Tensor | None) -> None:
+        """How much each token of the vocabulary counts in the mean, from now on; None: all alike.
+
+        Raises:
+            ValueError: the encoder is pooled at CLS.
+        """
+        if weights_V is not None and self.pooling == "cls":
+            raise ValueError("no mean is taken by an encoder that is pooled at CLS")
+        self.token_weights = None if weights_V is None else weights_V.detach().float().to(self.device)
+
+    def shares(self, ids_BT: Tensor, mask_BT: Tensor) -> Tensor:
+        """How much each token counts in the mean [B, T]: 0 where the mask is."""
+        shares_BT = mask_BT.float()
+        return shares_BT if self.token_weights is None else shares_BT * self.token_weights[ids_BT]
 
     def ids(self, texts: Sequence[str], kind: str = PASSAGE, max_tokens: int | None = None) -> list[list[int]]:
         """Token ids of each text with its prefix and special tokens, cut at `max_tokens` (never above the window)."""
@@ -84,7 +103,8 @@ class Backbone(nn.Module):
     def embed(self, ids: Sequence[Sequence[int]]) -> Tensor:
         """Unit vectors [B, D] of texts given as token ids, float32, with a graph behind them."""
         ids_BT, mask_BT = self.padded(ids)
-        return self.unit(self.model(input_ids=ids_BT, attention_mask=mask_BT).last_hidden_state, mask_BT)
+        states_BTD = self.model(input_ids=ids_BT, attention_mask=mask_BT).last_hidden_state
+        return self.unit(states_BTD, self.shares(ids_BT, mask_BT))
 
     def forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
         """The same as `embed`."""
@@ -97,7 +117,7 @@ class Backbone(nn.Module):
         return states
 
     def pooled(self, states_BTD: Tensor, mask_BT: Tensor) -> Tensor:
-        """The pooled states [B, D] in float32, not normalised and before the dense head."""
+        """The pooled states [B, D] in float32, not normalised and before the dense head; the mask may hold shares."""
         if self.pooling == "cls":
             return states_BTD[:, 0].float()
         weights_BT1 = mask_BT.unsqueeze(-1).float()
@@ -135,10 +155,13 @@ class Backbone(nn.Module):
         return found
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy of all weights on the CPU, by transformers' names; those of the dense head begin with `HEAD`."""
+        """A copy of all weights on the CPU, by transformers' names; those of the dense head begin with `HEAD`, those of
+        tokens in the mean are called `POOLING`."""
         named = dict(self.model.state_dict())
         if self.head is not None:
             named |= {HEAD + name: tensor for name, tensor in self.head.state_dict().items()}
+        if self.token_weights is not None:
+            named[POOLING] = self.token_weights
         return {name: tensor.detach().cpu().clone() for name, tensor in named.items()}
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
@@ -148,7 +171,9 @@ class Backbone(nn.Module):
             ValueError: the names or shapes are others.
         """
         try:
-            self.model.load_state_dict({name: t for name, t in weights.items() if not name.startswith(HEAD)})
+            own = {name: t for name, t in weights.items() if name != POOLING and not name.startswith(HEAD)}
+            self.model.load_state_dict(own)
+            self.weigh_tokens(weights.get(POOLING))
             if self.head is not None:
                 self.head.load_state_dict(
                     {name.removeprefix(HEAD): t for name, t in weights.items() if name.startswith(HEAD)}

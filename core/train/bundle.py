@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.base.errors import ModelDamaged
 from core.encode.export import WEIGHTS, export
-from core.encode.heads import HEADS_FILE, Heads, Linear, read_heads, write_heads
+from core.encode.heads import HEADS_FILE, POOLING, Heads, Linear, read_heads, write_heads
 from core.models import adapted
 from core.models.bundles import Bundle, find, installing, load, verify
 from core.models.card import CARD
@@ -84,14 +84,16 @@ def _copy_rest(base: Bundle, folder: Path) -> None:
 
 def _write(weights: Mapping[str, Tensor], heads: Heads, folder: Path) -> None:
     """Weights of the model, and the heads with the dense one as it was trained."""
-    save_tensors({name: t.float() for name, t in weights.items() if not name.startswith(HEAD)}, folder / WEIGHTS)
-    if heads == Heads():
+    own = {name: t.float() for name, t in weights.items() if name != POOLING and not name.startswith(HEAD)}
+    save_tensors(own, folder / WEIGHTS)
+    pooling = None if POOLING not in weights else _array(weights[POOLING])
+    if all(part is None for part in (heads.dense, heads.lexical, heads.multi, pooling)):
         return
     dense = heads.dense
     if dense is not None:
         found = {name.rpartition(".")[2]: _array(t) for name, t in weights.items() if name.startswith(HEAD)}
         dense = Linear(found["weight"], found["bias"])
-    write_heads(folder / HEADS_FILE, Heads(dense, heads.lexical, heads.multi, heads.activation))
+    write_heads(folder / HEADS_FILE, Heads(dense, heads.lexical, heads.multi, heads.activation, pooling))
 
 
 def _array(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:

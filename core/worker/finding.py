@@ -16,6 +16,7 @@ from core.concepts.model import ConceptModel
 from core.encode.cached import CachedEncoder
 from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder
+from core.encode.towers import queries_of
 from core.explain.explain import explain
 from core.index import generation
 from core.index.writer import rebuild
@@ -35,6 +36,7 @@ class Finder:
         self._folder = library
         self._follows = encoder is None
         self.encoder = encoder or CachedEncoder(encoder_for(library))
+        self._opened = self.encoder.id, queries_of(self.encoder)
         self._searcher = Searcher(library, self.encoder)
         self._library = Library.open(library)
         self._model_name = ""
@@ -80,9 +82,11 @@ class Finder:
         if not self._follows:
             return
         with contextlib.suppress(IndexDamaged, ModelMissing, ModelDamaged):
-            made = self._searcher.snapshot().generation.encoder
-            if made and made != self.encoder.id:
-                encoder = CachedEncoder(open_encoder(made, also=adapted.folder(self._folder)))
+            made = self._searcher.snapshot().generation
+            wanted = made.encoder, made.queries
+            if made.encoder and wanted != self._opened:
+                encoder = CachedEncoder(_opened(self._folder, *wanted))
+                self._opened = wanted
                 self._searcher.close()
                 self.encoder, self._searcher = encoder, Searcher(self._folder, encoder)
 
@@ -129,13 +133,17 @@ def encoder_for(library: Path) -> Encoder:
     Raises:
         ModelMissing, ModelDamaged
     """
-    return open_encoder(_encoder_id(library), also=adapted.folder(library))
+    return _opened(library, *_encoders(library))
 
 
-def _encoder_id(library: Path) -> str | None:
+def _opened(library: Path, encoder: str | None, queries: str) -> Encoder:
+    return open_encoder(encoder, also=adapted.folder(library), queries=queries)
+
+
+def _encoders(library: Path) -> tuple[str | None, str]:
     """Of the current generation; of the newest readable one when its manifest is damaged."""
     try:
         current = generation.current(library)
     except IndexDamaged:
         current = max(generation.history(library), key=lambda g: g.number, default=None)
-    return current.encoder if current else None
+    return (current.encoder or None, current.queries) if current else (None, "")

@@ -24,7 +24,8 @@ class Generation:
     """An index as of one commit; `number` names its folder `generations/NNNN`.
 
     `means`, `codec`: paths relative to the library folder, empty when there is none. `fusion` are the channels' weights
-    as calibrated on this library; a channel left out takes its default.
+    as calibrated on this library; a channel left out takes its default. `queries` names the encoder that queries go
+    through, where the query side was adapted to the library and the passages kept the vectors of `encoder`.
     """
 
     number: int
@@ -39,6 +40,7 @@ class Generation:
     means: str = ""  # the languages' mean vectors that were taken out of the dense vectors
     codec: str = ""  # centroids and quantiser of the token vectors
     fusion: dict[str, float] = field(default_factory=dict)
+    queries: str = ""
     analysis: int = 1  # how texts were taken apart into words: `core.text.analyze.ANALYSIS` at that time
     format: int = 1
 
