@@ -35,6 +35,9 @@ def reason(
     if alignment:
         best = max(alignment, key=lambda a: a.score)
         return f"“{best.passage_token}” in the passage comes close to “{best.query_token}” in meaning."
+    if parts := sorted((t for t in terms if t.part_of and t.spans), key=lambda t: -t.weight):
+        word = passage.text[parts[0].spans[0].start : parts[0].spans[0].end]
+        return f"The word {word} in the passage and {parts[0].part_of} in the question have a part in common."
     return "No single word or topic stands out; the passage is near the question only as a whole."
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.base.paths import models
-from core.models import bundles, graphs, hub, hub_fetch, local
+from core.models import bundles, graphs, hub, hub_fetch, hub_partial, local
 from core.models.bundles import ENCODER, LLM, Bundle
 from core.models.known import KNOWN_MODELS, KnownModel, known_model
 from core.models.starter import STARTER_MODELS, Starter
@@ -62,7 +62,7 @@ class ModelNeeds:
 
 
 def listing() -> list[ModelEntry]:
-    """The known models and all installed ones: encoders first, then LLMs, each by id."""
+    """The known models, all installed ones and those fetched in part: encoders first, then LLMs, each by id."""
     used = {kind: bundles.active(kind) for kind in (ENCODER, LLM)}
     entries = {known.id: _starter_entry(known) for known in STARTER_MODELS}
     for known in KNOWN_MODELS:
@@ -74,6 +74,8 @@ def listing() -> list[ModelEntry]:
         if same is not None:  # a file of one repository is installed under a name of its own
             del entries[same.id]
         entries[bundle.id] = _present(bundle, used.get(bundle.kind), same or entries.get(bundle.id))
+    told = {entry.source for entry in entries.values() if entry.partial}
+    entries |= {half.repo: _partial_entry(half) for half in hub_fetch.partial() if half.repo not in told}
     return sorted(entries.values(), key=lambda entry: (entry.kind, entry.id.lower()))
 
 
@@ -140,7 +142,7 @@ def remove(id: str) -> None:
         ModelMissing
         KnownError: it is the encoder in use (libraries need it), or its files cannot be deleted.
     """
-    half = next((known.repo for known in KNOWN_MODELS if id in (known.id, known.repo)), id)
+    half = next((known.repo for known in KNOWN_MODELS if id in (known.id, known.repo)), id.partition(":")[0])
     if hub.is_spec(half) and hub_fetch.staging(half).is_dir():
         hub_fetch.discard(half)
         if not (models() / half.partition("/")[2]).is_dir():
@@ -209,6 +211,14 @@ def _known_entry(known: KnownModel) -> ModelEntry:
     return ModelEntry(
         known.id, known.kind, known.repo, known.disk, known.licence, False, False, known.repo, known.languages,
         known.download, known.memory, known.about, partial=half,
+    )  # fmt: skip
+
+
+def _partial_entry(half: hub_partial.Partial) -> ModelEntry:
+    """Named by its repository: as long as it is not installed it has no id."""
+    return ModelEntry(
+        half.repo, half.kind, half.repo, half.disk or half.fetched, half.licence, False, False, half.spec,
+        half.languages, max(0, half.download - half.fetched), half.memory, partial=True,
     )  # fmt: skip
 
 

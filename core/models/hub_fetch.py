@@ -20,6 +20,7 @@ from core.base.errors import Cancelled, DiskFull, KnownError, LibraryLocked, Mod
 from core.base.events import Control, Listener, Progress, Throttle
 from core.base.files import TEMPORARY_SUFFIX, FileLock
 from core.base.paths import models
+from core.models import hub_partial
 from core.models.hub import TIMEOUT_SECONDS, USER_AGENT, Remote, RemoteFile, token_for
 
 STAGE = "fetching"
@@ -33,6 +34,11 @@ _SPARE = 200_000_000  # bytes that stay free
 def staging(repo: str) -> Path:
     """Where the files of this model wait until all of them are there."""
     return models() / f"{_PREFIX}{re.sub('[^A-Za-z0-9._-]+', '--', repo)}"
+
+
+def partial() -> list[hub_partial.Partial]:
+    """All models that wait there."""
+    return hub_partial.found(models().glob(f"{_PREFIX}*"))
 
 
 def discard(repo: str) -> None:
@@ -71,6 +77,7 @@ def fetch(remote: Remote, control: Control, listener: Listener) -> Path:
         (folder / _name(remote)).mkdir(exist_ok=True)
     except OSError as error:
         raise from_os_error(error, folder) from error
+    hub_partial.tell(remote, folder)
     _beside(lambda stop: _fetch_all(remote, folder, stop, listener), control)
     return folder / _name(remote)
 

@@ -74,6 +74,15 @@ def test_words_that_the_search_added_stand_apart_and_are_not_marked(panel: WhyPa
     assert row(panel, "berth").figures.spans == added.spans
 
 
+def test_parts_of_long_words_stand_apart_with_their_word(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    own, part = explanation.terms[0], TermMatch("werk", 0.4, (Span(0, 5),), part_of="kernkraftwerk")
+    panel._show(replace(explanation, terms=(own, part)))
+    assert [r.label for r in term_rows(panel.explanation)] == [own.term]
+    assert panel._matched() == own.spans
+    assert row(panel, "werk  ←  kernkraftwerk").figures.spans == part.spans
+
+
 @pytest.mark.parametrize("level", list(Level))
 def test_what_the_points_of_a_hit_count_is_said_for_its_size(panel: WhyPanel, qtbot: QtBot, level: Level) -> None:
     explained(panel, qtbot, replace(QUERY, level=level))

@@ -235,6 +235,8 @@ SENTENCES = [
      "The passage is about «solar heating», which is close to the question."),
     ((FAR,), WORDS[1:2], (), "The word roof stands in it."),
     ((), (TermMatch("sun", 1.0, ()),), (), "The word sun stands in its title or headings."),
+    ((), (TermMatch("ing", 1.0, (Span(0, 7),), part_of="roofing"),), (),
+     "The word Heating in the passage and roofing in the question have a part in common."),
     ((), WORDS[2:], NEAR, "“sun” in the passage comes close to “star” in meaning."),
     ((), (), (), "No single word or topic stands out; the passage is near the question only as a whole."),
 ]  # fmt: skip

@@ -264,6 +264,48 @@ def test_what_was_fetched_in_part_can_be_thrown_away(hub: Hub) -> None:
     assert not staged.exists()
 
 
+def _stopped(hub: Hub, spec: str) -> catalogue.ModelEntry:
+    """Fetch until the connection stands still, then cancel; how it is listed then."""
+    hub.stall_after, control = 20, Control()
+    threading.Timer(0.5, control.cancel).start()
+    with pytest.raises(Cancelled):
+        add(spec, control=control)
+    (row,) = (e for e in catalogue.listing() if e.partial)
+    hub.stall_after = None
+    hub.ended.set()
+    return row
+
+
+def test_a_stopped_one_is_listed_gone_on_with_and_removed(hub: Hub) -> None:
+    hub.files = {"m-q4_k_m.gguf": _gguf() + bytes(50_000), "m-q8_0.gguf": _gguf() + bytes(60_000)}
+    row = _stopped(hub, f"{REPO}:q8_0")
+    assert (row.id, row.kind, row.spec, row.licence) == (REPO, "llm", f"{REPO}:m-q8_0", "mit")
+    assert (row.partial, row.installed, row.languages) == (True, False, ("en", "de"))
+    assert 0 < row.download <= len(hub.files["m-q8_0.gguf"])
+    assert [e.source for e in catalogue.listing()].count(REPO) == 1
+    assert add(row.spec).id == "m-q8_0"
+    assert [(e.id, e.partial) for e in catalogue.listing() if e.source == REPO] == [("m-q8_0", False)]
+    hub.ended.clear()
+    half = _stopped(hub, REPO)  # another file of the same repository, beside the installed one
+    assert half.spec == f"{REPO}:m-q4_k_m"
+    catalogue.remove(half.spec)
+    assert [(e.id, e.partial) for e in catalogue.listing() if e.source == REPO] == [("m-q8_0", False)]
+    assert not hub_fetch.staging(REPO).exists()
+
+
+@pytest.mark.parametrize("told", [None, b"{", b'{"repo": 1}', b"[]"])
+def test_one_that_an_older_version_began_is_listed_by_its_folder(hub: Hub, told: bytes | None) -> None:
+    staged = hub_fetch.staging("some--lab/tiny--encoder")
+    (staged / "tiny--encoder").mkdir(parents=True)
+    (staged / "abc.part").write_bytes(b"half")
+    if told is not None:
+        (staged / "model.json").write_bytes(told)
+    (row,) = (e for e in catalogue.listing() if e.partial)
+    assert (row.id, row.spec, row.size) == ("some--lab/tiny--encoder", "some--lab/tiny--encoder", 4)
+    catalogue.remove(row.id)
+    assert not [e for e in catalogue.listing() if e.partial]
+
+
 def test_what_a_killed_installation_left_is_swept_by_the_next(hub: Hub) -> None:
     left = models() / ".tiny-encoder.abc.part"
     left.mkdir(parents=True)

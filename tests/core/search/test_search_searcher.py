@@ -202,6 +202,29 @@ def test_the_context_of_a_hit_is_that_of_the_search(searcher: Searcher) -> None:
     assert context.dense_score == hit.parts[1].score
 
 
+def test_parts_of_german_compounds_find_and_are_told_as_what_they_are(tmp_path: Path, tiny_encoder: Encoder) -> None:
+    texts = {"de": "Das Kraftwerk liegt am Fluss.", "en": "Kraftwerk plays tonight.", "": "Nothing of the kind."}
+    vectors = tiny_encoder.encode(list(texts.values()))
+    made = [
+        Item(f"/shelf/{n}.txt", text, vector, title="note", language=language)
+        for n, ((language, text), vector) in enumerate(zip(texts.items(), vectors, strict=True))
+    ]
+    shelf = Shelf(tmp_path / "library", tiny_encoder.id, tiny_encoder.dimension)
+    shelf.add(made)
+    searcher = Searcher(shelf.folder, tiny_encoder)
+    query = Query("Kernkraftwerk", channels=(BM25,))
+    (hit,) = searcher.search(query).hits
+    assert hit.passage.text == texts["de"]  # the same word in a passage of another language is untouched
+    assert hit.spans == ()
+    context = searcher.context(query, hit.passage.id)
+    assert {(t.term, t.part_of) for t in context.terms} == {("kraft", "kernkraftwerk"), ("werk", "kernkraftwerk")}
+    assert {texts["de"][s.start : s.end] for t in context.terms for s in t.spans} == {"Kraftwerk"}
+    assert sum(t.weight for t in context.terms) == pytest.approx(hit.score, rel=1e-12)
+    whole = searcher.search(Query("Kraftwerk", channels=(BM25,))).hits
+    assert [h.passage.language for h in whole] == ["de", "en"]  # the word, and in German its parts
+    searcher.close()
+
+
 def test_the_context_of_a_passage_the_search_did_not_return(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
