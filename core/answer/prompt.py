@@ -57,7 +57,7 @@ def build(question: str, extracts: Sequence[Extract], backend: Backend, answer_t
 
 
 def _messages(question: str, parts: Sequence[str]) -> list[Message]:
-    user = _text("question").format(passages="\n".join(parts), question=_defused(question[:LONGEST_QUESTION]))
+    user = _text("question").format(passages="\n".join(parts), question=defused(question[:LONGEST_QUESTION]))
     return [Message("system", _text("system")), Message("user", user)]
 
 
@@ -83,10 +83,10 @@ def _between(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 def _fenced(passage: Passage, number: int, text: str) -> str:
     heading = " > ".join(filter(None, (passage.title, *passage.heading_path)))
-    head = f"{_defused(heading)}\n" if heading else ""
-    return _text("passage").format(number=number, text=head + _defused(text))
+    head = f"{defused(heading)}\n" if heading else ""
+    return _text("passage").format(number=number, text=head + defused(text))
 
 
-def _defused(text: str) -> str:
+def defused(text: str) -> str:
     """`text` without anything that looks like a fence of ours."""
     return _FENCE.sub(" ", text)

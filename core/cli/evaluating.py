@@ -22,14 +22,17 @@ _MEASURES = "ndcg@10,mrr@10,recall@100,success@10,ap@100,hole@10"
 
 def evaluate(
     datasets: Annotated[
-        list[Path], typer.Argument(help="Folders with corpus.jsonl, queries.jsonl and qrels/test.tsv.")
-    ],
+        list[Path] | None, typer.Argument(help="Folders with corpus.jsonl, queries.jsonl and qrels/test.tsv.")
+    ] = None,
     channels: Annotated[str, typer.Option(help="Channels, comma-separated.")] = "bm25,dense,fused",
     measures: Annotated[str, typer.Option(help="Measures with their depths, comma-separated.")] = _MEASURES,
     model: Annotated[list[str] | None, typer.Option(help="Encoder, or several; by default the active one.")] = None,
     library: Annotated[
         list[Path] | None, typer.Option(help="Measure this library, or several, not a throw-away one.")
     ] = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="On the questions of the library that were judged by hand, and no data set.")
+    ] = False,
     fusion: Annotated[str, typer.Option(help="How channels are fused: z or rrf.")] = "",
     run: Annotated[
         Path | None, typer.Option("--run", help="Write what was found to this file, in TREC format.")
@@ -43,6 +46,8 @@ def evaluate(
     """Measure search on judged queries: each channel and all together, with intervals and tests."""
     wanted, names = _chosen(channels, _KNOWN), _chosen(measures)
     _chosen(fusion or "z", ("z", "rrf"))
+    if own is bool(datasets) or (own and (not library or model or against)):
+        raise typer.BadParameter("name data sets, or a --library with --own and neither --model nor --against")
     from core.cli import measuring
     from core.evaluate import report
     from core.evaluate.datasets import load
@@ -50,7 +55,13 @@ def evaluate(
     begun, found = time.monotonic(), []
     others: dict[str, list[System]] = {}
     with progress() as line:
-        for data in map(load, datasets):
+        for where in (library or ()) if own else ():
+            found.append(
+                measuring.measure_own(
+                    where, channels=wanted, measures=names, fusion=fusion, control=line.control, listener=line
+                )
+            )
+        for data in map(load, datasets or ()):
             if run is not None:
                 measuring.check_names(data)
             read = [measuring.read_system(path, data, names) for path in against or ()]

@@ -13,7 +13,7 @@ from core.base.errors import BadDataset
 from core.base.events import Control, Listener
 from core.cli.output import out
 from core.encode.load import open_encoder
-from core.evaluate import metrics, trec
+from core.evaluate import metrics, own, trec
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors
 from core.evaluate.report import System, systems
@@ -46,6 +46,28 @@ def measure(
     searcher = Searcher(library, encoder, fusing)
     try:
         return evaluate(data, searcher, channels, measures=measures, control=control, listener=listener)
+    finally:
+        searcher.close()
+
+
+def measure_own(
+    library: Path, *, channels: Sequence[str], measures: Sequence[str] = MEASURES, fusion: str = "", control: Control,
+    listener: Listener,
+) -> Evaluation:  # fmt: skip
+    """On the questions of the library that were judged by hand.
+
+    Raises:
+        BadDataset, BadSetting, NotALibrary, ModelMissing, Cancelled
+    """
+    require(library)
+    searcher = Searcher(library, encoder_for(library), Fusing(Method(fusion)) if fusion else None)
+    try:
+        snapshot = searcher.snapshot()
+        names = {number: [str(number)] for number in snapshot.ids().tolist()}
+        return evaluate(
+            own.load(library, snapshot.db), searcher, channels, measures=measures, control=control, listener=listener,
+            names=names,
+        )  # fmt: skip
     finally:
         searcher.close()
 

@@ -65,12 +65,13 @@ class Evaluation:
 def evaluate(
     dataset: Dataset, searcher: Searcher, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
     control: Control | None = None, listener: Listener = ignore, timed: Searcher | None = None, clock: bool = True,
+    names: Mapping[int, Sequence[str]] | None = None,
 ) -> Evaluation:  # fmt: skip
     """Run all queries of `dataset` through `searcher` and judge each channel's first 100 documents.
 
     A document ranks where its best passage does. It is known by its external id, else by its file's name with
     or without the suffix. `timed` is the searcher to be put to the clock, when the other one knows its queries already;
-    without `clock` no time is taken.
+    without `clock` no time is taken. `names` calls passages (by id) by other names than those of their documents.
 
     Raises:
         BadDataset: none of the judged documents is in the library, or a channel is unknown or not in its index.
@@ -81,7 +82,7 @@ def evaluate(
     _require_indexed(channels, searcher)
     control = control or Control()
     by_name = {name: metrics.named(name) for name in measures}
-    names = passage_names(dataset, searcher)
+    names = names or passage_names(dataset, searcher)
     runs: dict[str, dict[str, Ranked]] = {channel: {} for channel in channels}
     for done, (query, text) in enumerate(dataset.queries.items()):
         control.check()

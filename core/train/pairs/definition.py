@@ -44,7 +44,8 @@ _FORMS = {
     "vi": (rf"{_TERM} là (?:một|loại|quá trình|phương pháp) ", "{} là gì?"),
     "ar": (rf"{_SHORT} (?:هو|هي) ", "ما معنى {}؟"),
     "he": (rf"{_SHORT} (?:הוא|היא) ", "מה זה {}?"),
-    "zh": (r"(?P<term>[^，。、：；“”\s也就都还则便仍认]{2,12}?)(?:\s?[（(][^）)]{1,40}[）)])?，?(?:是指|是一[种種个個类類]|指的是)",
+    "zh": (r"(?P<term>[^，。、：；“”\s也就都还则便仍认]{2,12}?)(?:\s?[（(][^）)]{1,40}[）)])?，?"
+           r"(?:是指|是一[种種个個类類]|指的是)",
            "什么是{}？"),
     "ja": (r"(?P<term>[^、。\s]{2,16}?)(?:\s?[（(][^）)]{1,40}[）)])?とは、?", "{}とは何ですか？"),
     "ko": (r"(?P<term>[가-힣\w]{2,12}(?: [가-힣\w]{1,10}){0,2}?)(?:이?란|은|는) "
@@ -57,7 +58,8 @@ _FORMS["ms"] = _FORMS["id"]
 _NO_NAME = {
     "en": "it this that these those there he she they we you i what who which where when why how one here if as in on "
     "at by for of to from with and or but so all both each most many some such another other any no not his her its "
-    "their our my your since while although because once whether after before thus therefore however same only first second last next result point reason problem",
+    "their our my your since while although because once whether after before thus therefore however same only first "
+    "second last next result point reason problem",
     "de": "es dies dieser diese dieses das er sie wir ihr ich hier dort da was wer wie wo wenn als in an auf bei mit "
     "von zu und oder aber auch nur alle viele einige jeder jede jedes sein seine ihre grund ziel",
     "fr": "il elle ce c cela ceci ils elles nous vous je on ici que qui quoi où quand si comme dans en sur par pour de "

@@ -1,4 +1,4 @@
-"""The `search` child: one open searcher, answering queries and explaining hits."""
+"""The `search` child: one open searcher, answering queries, explaining hits, choosing what to judge."""
 
 from __future__ import annotations
 
