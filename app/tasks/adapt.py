@@ -22,13 +22,15 @@ class AdaptWork(QObject):
     """The state of adapting, whether a page shows it or not.
 
     `changed()`: estimates, history, or what runs. `progressed()`: the run at work went on. `grown(stage)`: its curve
-    has another point. `ended(Run)`: a run came to a verdict. `failed(error)`: the history or an estimate failed.
+    has another point. `ended(Run)`: a run came to a verdict; `broke(error)`: it came to none. `failed(error)`: history
+    or estimate did not come.
     """
 
     changed = Signal()
     progressed = Signal()
     grown = Signal(str)
     ended = Signal(object)
+    broke = Signal(object)
     failed = Signal(object)
 
     def __init__(self, engine: Engine, jobs: Jobs, parent: QObject | None = None) -> None:
@@ -46,7 +48,7 @@ class AdaptWork(QObject):
         jobs.curve.connect(self._curve)
         jobs.changed.connect(self.changed)
         jobs.done.connect(self._done)
-        jobs.failed.connect(lambda task, _error: self._over(task))
+        jobs.failed.connect(self._broke)
         jobs.cancelled.connect(self._over)
 
     # what there is
@@ -157,6 +159,11 @@ class AdaptWork(QObject):
             self.ended.emit(ended)
         else:
             self._over(task)
+
+    def _broke(self, task: Task, error: Any) -> None:
+        self._over(task)
+        if task.op == ADAPT:
+            self.broke.emit(error)
 
     def _over(self, task: Task) -> None:
         """The history tells of every run, and whether one is in use; estimates depend on what is in the library."""

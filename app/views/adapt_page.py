@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
@@ -12,6 +13,7 @@ from app.context import Context, Place
 from app.i18n import tr
 from app.models.adapt_entries import Moved, Run
 from app.tasks.adapt import AdaptWork
+from app.views import adapt_words as words
 from app.views.adapt_history import RunHistory
 from app.views.adapt_now import Now
 from app.views.adapt_recipes import RecipeChoice
@@ -40,6 +42,7 @@ class AdaptPage(Page):
         self._build()
         self.work.changed.connect(self.refresh)
         self.work.ended.connect(self._ended)
+        self.work.broke.connect(self._broke)
         self.work.failed.connect(self.banner.show_error)
         context.engine.changed.connect(lambda _: self._library_changed())
         self.refresh()
@@ -57,7 +60,7 @@ class AdaptPage(Page):
         for page in (self._main(), self.empty, self.judge):
             self.stack.addWidget(page)
         column = QVBoxLayout(self)
-        column.setContentsMargins(28, 22, 16, 16)
+        column.setContentsMargins(28, 22, 16, 0)
         column.addWidget(self.stack)
 
     def _main(self) -> QWidget:
@@ -77,7 +80,7 @@ class AdaptPage(Page):
         inner = QWidget()
         inner.setMaximumWidth(WIDEST)
         column = QVBoxLayout(inner)
-        column.setContentsMargins(2, 2, 12, 12)
+        column.setContentsMargins(2, 2, 12, 24)
         column.setSpacing(14)
         column.addLayout(head)
         column.addWidget(Label(tr("Search learns the words of your documents, and what answers your questions."),
@@ -146,12 +149,24 @@ class AdaptPage(Page):
         shown = self.verdict.run
         if self.verdict.isHidden() or shown is None or not self.work.history:
             return
-        same = next((r for r in self.work.history if r.number == shown.number or not shown.number), None)
+        same = next((run for run in self.work.history if _same(run, shown)), None)
         if same is not None and same != shown and same.gate is not None:
             self.verdict.show_run(same, self._names(same))
 
     def _ended(self, run: Run) -> None:
+        """Told in a message where the person is elsewhere."""
         self._show_run(run)
+        if not self.isVisible():
+            title, _, tone = words.outcome(run)
+            told = tr("Adapting is done. {outcome}.", outcome=title)
+            self.context.notifications.tell(
+                told, tone=tone, action=tr("Look"), on_action=lambda: self.context.navigate("adapt", None)
+            )
+
+    def _broke(self, error: Any) -> None:
+        self.banner.show_error(error)
+        if not self.isVisible():
+            self.context.notifications.error(error)
 
     def _show_run(self, run: Run) -> None:
         self.verdict.show_run(run, self._names(run))
@@ -203,3 +218,15 @@ class AdaptPage(Page):
             self.context.navigate("document", Place(passage.document_id, passage.first_page, span))
         elif moved.document is not None:
             self.context.navigate("document", Place(moved.document))
+
+
+def _same(run: Run, shown: Run) -> bool:
+    """`shown` may come from the end of a run, which knows no number."""
+    if shown.number:
+        return run.number == shown.number
+    return (
+        run.recipe == shown.recipe
+        and run.generation == shown.generation
+        and run.gate is not None
+        and (shown.gate is not None and run.gate.delta == shown.gate.delta)
+    )

@@ -31,7 +31,7 @@ class RecipeCard(LineButton):
         self.needs = Label("", "small", wrap=True)
         column = QVBoxLayout()
         column.setSpacing(4)
-        badge = [Badge(tr("Recommended"), "accent")] if recipe == STANDARD else []
+        badge = [Badge(tr("Recommended"))] if recipe == STANDARD else []
         column.addLayout(row(Label(tr(told.title), "heading"), None, *badge))
         column.addWidget(Label(tr(told.text), "muted", wrap=True))
         column.addStretch(1)

@@ -30,8 +30,7 @@ class RunCard(Card):
     def __init__(self, work: AdaptWork, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent, padding=18, spacing=10)
         self._work, self._jobs = work, jobs
-        self._shown: tuple[object, ...] = ()
-        self.title = ElidedLabel("", "heading", mode=Qt.TextElideMode.ElideRight)
+        self.title = Label("", "heading", wrap=True)
         self.pause = Button("", "secondary", "pause", self._pause)
         self.stop = Button(tr("Stop"), "secondary", "stop", jobs.cancel)
         head = row(self.title, self.pause, self.stop)
@@ -43,10 +42,11 @@ class RunCard(Card):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of this stage"))
         self.body.addWidget(self.bar)
-        self.steps = QVBoxLayout()
-        self.steps.setSpacing(4)
+        self.steps: list[Step] = []
+        self._column = QVBoxLayout()
+        self._column.setSpacing(4)
         self.body.addSpacing(4)
-        self.body.addLayout(self.steps)
+        self.body.addLayout(self._column)
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         self.body.addLayout(self._grid)
@@ -72,7 +72,7 @@ class RunCard(Card):
         self.pause.setEnabled(at_work and not stopping)
         self.stop.setEnabled(at_work and not stopping)
         self._headline(str(task.args["recipe"]), at_work)
-        self._list(str(task.args["recipe"]), at_work)
+        self._list(str(task.args["recipe"]))
 
     def _headline(self, recipe: str, at_work: bool) -> None:
         progress = self._work.last_progress
@@ -84,7 +84,7 @@ class RunCard(Card):
             now, hint = tr("Stopping"), tr("What was learned until now is kept.")
         elif self._jobs.paused:
             now, hint = tr("Paused"), tr("It goes on where it was.")
-        self.title.set_whole(f"{words.recipe_title(recipe)}: {now[:1].lower()}{now[1:]}")
+        self.title.setText(f"{words.recipe_title(recipe)}: {now[:1].lower()}{now[1:]}")
         self.left.setText(hint or tr("The time that is left is known soon."))
         if progress is None or not progress.total or not at_work:
             self.bar.setRange(0, 0 if at_work and not self._jobs.paused else 1)
@@ -97,7 +97,7 @@ class RunCard(Card):
 
     # stages
 
-    def _list(self, recipe: str, at_work: bool) -> None:
+    def _list(self, recipe: str) -> None:
         progress = self._work.last_progress
         now = words.merged(progress.stage) if progress is not None else ""
         seen = [words.merged(stage) for stage in self._work.stages]
@@ -107,12 +107,19 @@ class RunCard(Card):
              _amount(progress) if progress is not None and name == now else "")
             for name in names
         )  # fmt: skip
-        if (lines, at_work) == self._shown:
-            return
-        self._shown = (lines, at_work)
-        _empty(self.steps)
-        for name, state, amount in lines:
-            self.steps.addWidget(_step(tr(words.STAGES[name]), state, amount))
+        if tuple(step.name for step in self.steps) != tuple(names):
+            self._lay_steps(names)
+        for step, (_, state, amount) in zip(self.steps, lines, strict=True):
+            step.show_state(state, amount)
+
+    def _lay_steps(self, names: list[str]) -> None:
+        for step in self.steps:
+            self._column.removeWidget(step)
+            step.hide()
+            step.deleteLater()
+        self.steps = [Step(name) for name in names]
+        for step in self.steps:
+            self._column.addWidget(step)
 
     # curves
 
@@ -155,7 +162,7 @@ class RunCard(Card):
             self._grid.removeWidget(well)
             well.hide()
             well.deleteLater()
-        self.plots, self._wells, self._losses, self._shown = {}, {}, {}, ()
+        self.plots, self._wells, self._losses = {}, {}, {}
 
 
 def _amount(progress: Progress) -> str:
@@ -164,19 +171,27 @@ def _amount(progress: Progress) -> str:
     return tr("{n} of {m}", n=grouped(progress.done), m=grouped(progress.total))
 
 
-def _step(title: str, state: str, amount: str) -> QWidget:
-    icon, tone = {"done": ("check", "success"), "now": ("play", "accent")}.get(state, ("more", "outline"))
-    label = Label(title, {"now": "strong", "done": "body"}.get(state, "muted"))
-    spoken = {"done": tr("done"), "now": tr("now")}.get(state, tr("to come"))
-    made = QWidget()
-    made.setAccessibleName(f"{title}: {spoken}")
-    made.setLayout(row(IconLabel(icon, tone, 16), label, 8, Label(amount, "small"), None))
-    return made
+class Step(QWidget):
+    """A stage in the list: done, at work (`now`), or to come."""
 
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self._title = tr(words.STAGES[name])
+        self._state = "new"
+        self.sign = IconLabel("more", "outline", 16)
+        self.label = Label(self._title, "muted")
+        self.amount = Label("", "small")
+        self.setLayout(row(self.sign, self.label, 8, self.amount, None))
 
-def _empty(column: QVBoxLayout) -> None:
-    while (item := column.takeAt(0)) is not None:
-        widget = item.widget()
-        if widget is not None:
-            widget.hide()
-            widget.deleteLater()
+    def show_state(self, state: str, amount: str) -> None:
+        self.amount.setText(amount)
+        if state == self._state:
+            return
+        self._state = state
+        self.sign.set_look(*{"done": ("check", "success"), "now": ("play", "accent")}.get(state, ("more", "outline")))
+        self.label.setProperty("role", {"now": "strong", "done": "body"}.get(state, "muted"))
+        self.label.style().unpolish(self.label)
+        self.label.style().polish(self.label)
+        spoken = {"done": tr("done"), "now": tr("now")}.get(state, tr("to come"))
+        self.setAccessibleName(f"{self._title}: {spoken}")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 from app.i18n import tr
 from app.models.adapt_entries import ACCEPTED, Check, Moved, Run, Verdict
 from app.views import adapt_words as words
-from app.widgets.adapt_bars import Pair, PairBars, gain
+from app.widgets.adapt_bars import GainLine, Pair, PairBars, gain
 from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, Rule, row
 from app.widgets.empty_state import IconLabel
@@ -94,7 +94,7 @@ class VerdictCard(Card):
     # figures
 
     def _measures(self, column: QVBoxLayout, gate: Verdict) -> None:
-        sure = tr("The thin line is where the truth lies with 95 % certainty: {low} to {high} points.",
+        sure = tr("With 95 % certainty the difference by meaning is between {low} and {high} points.",
                   low=gain(gate.low), high=gain(gate.high))  # fmt: skip
         for pair, words_of_gain in (
             (Pair(tr("By meaning"), gate.before, gate.after, gate.before + gate.low, gate.before + gate.high),
@@ -106,6 +106,8 @@ class VerdictCard(Card):
             head.setStretch(0, 1)
             column.addLayout(head)
             column.addWidget(PairBars(pair))
+            if pair.low is not None:
+                column.addWidget(GainLine(gate.delta, gate.low, gate.high))
         said = tr("How high the right passage stands, from 0 to 100 (nDCG@10), on {n} questions kept aside.",
                   n=gate.queries)  # fmt: skip
         column.addWidget(Label(f"{said} {sure}", "small", wrap=True))

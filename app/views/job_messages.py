@@ -44,8 +44,6 @@ class JobMessages(QObject):
             self._notifications.message(purge_message(result))
         elif task.op == "reencode":
             self._reencoded(result)
-        elif task.op == ADAPT:
-            self._notifications.message(adapt_message(result))
         elif task.op == "rollback":
             self._notifications.tell(tr("The library uses its old index again."), tone="success")
 
@@ -71,8 +69,9 @@ class JobMessages(QObject):
         told = removal_message(receipts)
         self._notifications.message(replace(told, action=tr("Undo"), on_action=lambda: self._jobs.ingest(paths)))
 
-    def _failed(self, _task: Task, error: Any) -> None:
-        self._notifications.error(error)
+    def _failed(self, task: Task, error: Any) -> None:
+        if task.op != ADAPT:  # its page tells
+            self._notifications.error(error)
         if self._gone and not self._jobs.removing:
             self._removed()
 
@@ -132,15 +131,6 @@ def reencode_message(result: dict[str, Any]) -> Message:
     words = plural(int(result["passages"]), "{n} passage is searched by it.", "{n} passages are searched by it.")
     title = tr("This library now uses {name}.", name=result["encoder"])
     return Message(title, words, tone="success")
-
-
-def adapt_message(result: dict[str, Any]) -> Message:
-    """What adapting came to, in one sentence; the page tells the rest."""
-    gate = result["gate"]
-    if gate["accepted"]:
-        return Message(tr("Search now uses what was learned from your documents."), tone="success")
-    title = tr("It was not used.") if gate["decided"] else tr("It cannot be told whether it helps, so it is not used.")
-    return Message(tr("Adapting is done. {outcome}", outcome=title), tr(str(gate["reason"])))
 
 
 def _name(path: str) -> str:

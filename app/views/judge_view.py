@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QProgressBar, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
 from app.context import Context
 from app.i18n import grouped, tr
-from app.tasks.judging import ANSWERS, NOT, PARTLY, Judging
+from app.tasks.judging import ANSWERS, NOT, PARTLY, WANTED, Item, Judging
 from app.widgets.answer_announce import announce
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import Button
-from app.widgets.card import Card, row
+from app.widgets.card import Card, Scroller, row
 from app.widgets.empty_state import EmptyState
+from app.widgets.hit_model import name_of, pages_text
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page_background import Background
 from app.widgets.why_text import MarkedText
 from core.base.errors import KnownError
+from core.base.events import Progress
 
 _WHY = (
     "What you say here is the surest thing to learn from, and makes a test set of this library. It stays on this "
@@ -32,6 +34,7 @@ _KEYS = {
     Qt.Key.Key_N: NOT, Qt.Key.Key_3: NOT,
 }  # fmt: skip
 _WIDEST = 860
+_NARROW = 640  # below this width the buttons stand in two lines
 
 
 class JudgeView(QWidget):
@@ -48,11 +51,13 @@ class JudgeView(QWidget):
         self.setAccessibleName(tr("Judging questions"))
         self._build()
         self.judging.changed.connect(self.refresh)
+        self.judging.looked.connect(self._looked)
         self.judging.failed.connect(self.banner.show_error)
 
     def begin(self) -> None:
         self.banner.hide()
-        self.judging.begin()
+        judged = {one.question for one in self._context.library.judgements(("judged",))}
+        self.judging.begin(len(judged))
         self.refresh()
         self.setFocus()
 
@@ -87,9 +92,14 @@ class JudgeView(QWidget):
         self.nothing = EmptyState("check", "", "", (Button(tr("Back to Adapt"), "secondary", "", self.leave),))
         self.stack.addWidget(self.nothing)
         column.addWidget(self.stack, 1)
-        outer = row(None, inner, None)
-        outer.setStretch(1, 20)
-        self.setLayout(outer)
+        line = row(None, inner, None)
+        line.setStretch(1, 20)
+        line.setContentsMargins(0, 0, 12, 20)
+        scroller = Scroller()
+        scroller.body.addLayout(line)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroller)
 
     def _waiting(self) -> QWidget:
         self.busy = Busy(tr("Looking for a question"))
@@ -111,49 +121,63 @@ class JudgeView(QWidget):
         well.body.addWidget(self.text, 1)
         card.body.addWidget(self.question)
         card.body.addWidget(Label(tr("Does this passage answer it?"), "muted"))
-        card.body.addWidget(well, 1)
+        card.body.addWidget(well, 100)
+        card.body.addStretch(1)
+        self._well = well
         self.yes = Button(tr("Yes (Y)"), "primary", "check", lambda: self._say(ANSWERS))
         self.partly = Button(tr("In part (P)"), "secondary", "", lambda: self._say(PARTLY))
         self.no = Button(tr("No (N)"), "secondary", "close", lambda: self._say(NOT))
         self.skip = Button(tr("Next question (S)"), "ghost", "chevron-right", self._skip)
         self.undo = Button(tr("Undo (U)"), "ghost", "history", self._undo)
-        card.body.addLayout(row(self.yes, self.partly, self.no, None, self.undo, self.skip))
+        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons.setSpacing(8)
+        self._buttons.addLayout(row(self.yes, self.partly, self.no, None), 1)
+        self._buttons.addLayout(row(self.undo, self.skip, None))
+        card.body.addLayout(self._buttons)
         return card
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        across = self.width() >= _NARROW * max(1.0, self.fontMetrics().height() / 19)
+        self._buttons.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
+        self.text.setMinimumHeight(self.fontMetrics().height() * 4)
+        QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        """The well is as high as its passage, where there is room; what is below keeps its place."""
+        high = max(self.text.content_height() + 4, self.text.minimumHeight())
+        self._well.setMaximumHeight(high + self._well.sizeHint().height() - self.text.sizeHint().height())
 
     # what is shown
 
     def refresh(self) -> None:
         judging, item = self.judging, self.judging.item
-        wanted = max(1, judging.wanted)
-        self.bar.setRange(0, wanted)
-        self.bar.setValue(min(judging.done, wanted))
-        self.amount.setText(
-            tr("{n} of {m}", n=grouped(judging.done), m=grouped(judging.wanted)) if judging.wanted else ""
-        )
+        self.bar.setRange(0, WANTED)
+        self.bar.setValue(min(judging.done, WANTED))
+        self.amount.setText(tr("{n} of {m} questions", n=grouped(judging.done), m=grouped(WANTED)))
         self.undo.setEnabled(judging.can_undo)
         if item is not None:
             self.stack.setCurrentIndex(0)
-            at = min(len(item.gains), len(item.passages) - 1)
-            passage = item.passages[at]
-            self.question.setText(item.question)
-            self.where.setText(tr("passage {n} of {m}", n=at + 1, m=len(item.passages)))
-            self.document.set_whole(passage.document)
-            if self.text.toPlainText() != passage.text:
-                self.text.show_text(passage.text)
-        self.busy.start() if item is None and judging.busy else self.busy.stop()
-        if item is None:
-            self._show_end()
-
-    def _show_end(self) -> None:
-        judging = self.judging
-        if judging.busy:
+            self._show_item(item)
+        elif judging.busy:
             self.stack.setCurrentIndex(1)
-            return
-        if judging.done:
-            self.nothing.set_words(tr("Thank you"), tr(_THANKS))
         else:
-            self.nothing.set_words(tr("No questions yet"), tr(_NONE))
-        self.stack.setCurrentIndex(2)
+            done = bool(judging.done)
+            self.nothing.set_words(tr("Thank you") if done else tr("No questions yet"), tr(_THANKS if done else _NONE))
+            self.stack.setCurrentIndex(2)
+        self.busy.start(tr("Looking for questions")) if item is None and judging.busy else self.busy.stop()
+
+    def _show_item(self, item: Item) -> None:
+        passage = item.passage
+        self.question.setText(item.question)
+        self.where.setText(tr("passage {n} of {m}", n=len(item.gains) + 1, m=len(item.passages)))
+        pages = pages_text(passage.first_page, passage.last_page)
+        self.document.set_whole(", ".join(part for part in (name_of(passage), pages) if part))
+        self.text.show_text(passage.text)
+        QTimer.singleShot(0, self, self._fit)
+
+    def _looked(self, progress: Progress) -> None:
+        self.busy.start(tr("Looking for questions: {n} of {m}", n=progress.done, m=progress.total))
 
     # what is said
 
@@ -173,8 +197,7 @@ class JudgeView(QWidget):
         """For a screen reader: what is to be judged now."""
         item = self.judging.item
         if item is not None:
-            passage = item.passages[min(len(item.gains), len(item.passages) - 1)]
-            announce(self, f"{item.question} {passage.text}")
+            announce(self, f"{item.question} {item.passage.text}")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

@@ -1,4 +1,4 @@
-"""Before and after as two bars under one scale, with the interval of what is after as a whisker."""
+"""Before and after as two bars under one scale, and the gain with its interval on a line around zero."""
 
 from __future__ import annotations
 
@@ -102,3 +102,66 @@ class PairBars(QWidget):
             painter.drawLine(QPointF(ends[0], middle), QPointF(ends[1], middle))
             for end in ends:
                 painter.drawLine(QPointF(end, middle - reach), QPointF(end, middle + reach))
+
+
+class GainLine(QWidget):
+    """A difference and its interval on a line with zero in it: is the interval to one side, the change is sure."""
+
+    def __init__(self, delta: float, low: float, high: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._delta, self._low, self._high = delta, low, high
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        words = tr("Difference {delta} points, surely between {low} and {high}", delta=gain(delta), low=gain(low),
+                   high=gain(high))  # fmt: skip
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, round(self.fontMetrics().height() * 2.4))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(220, round(self.fontMetrics().height() * 2.4))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        metrics, line = painter.fontMetrics(), painter.fontMetrics().height()
+        reach = 1.25 * max(abs(self._low), abs(self._high), abs(self._delta), 0.005)
+        sides = (tr("worse"), tr("better"))
+        room = max(metrics.horizontalAdvance(side) for side in sides) + 10
+        left, right, middle = float(room), float(self.width() - room), line * 0.75
+
+        def at(value: float) -> float:
+            return left + (value + reach) / (2 * reach) * (right - left)
+
+        painter.setPen(colours().colour("muted"))
+        upright = Qt.AlignmentFlag.AlignVCenter
+        ends = QRectF(0, middle - line / 2, self.width(), line)
+        painter.drawText(ends, Qt.AlignmentFlag.AlignLeft | upright, sides[0])
+        painter.drawText(ends, Qt.AlignmentFlag.AlignRight | upright, sides[1])
+        painter.setPen(QPen(colours().colour("border"), 2))
+        painter.drawLine(QPointF(left, middle), QPointF(right, middle))
+        painter.setPen(QPen(colours().colour("outline"), 1.4))
+        painter.drawLine(QPointF(at(0), middle - line * 0.55), QPointF(at(0), middle + line * 0.55))
+        self._draw_interval(painter, QPointF(at(self._low), middle), QPointF(at(self._high), middle), line)
+        painter.drawEllipse(QPointF(at(self._delta), middle), line * 0.3, line * 0.3)
+        painter.setPen(colours().colour("muted"))
+        for value in (self._low, 0.0, self._high):
+            if value == 0.0 or abs(at(value) - at(0)) > metrics.horizontalAdvance("+00.0"):
+                words = "0" if value == 0.0 else gain(value)
+                box = QRectF(at(value) - 60, middle + line * 0.55, 120, line)
+                painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, words)
+
+    def _draw_interval(self, painter: QPainter, low: QPointF, high: QPointF, line: int) -> None:
+        tone = "success" if self._low > 0 else "danger" if self._high < 0 else "warning"
+        band = colours().colour(tone)
+        band.setAlphaF(0.35)
+        painter.setPen(QPen(band, line * 0.45, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.drawLine(low, high)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours().colour(tone))

@@ -14,12 +14,12 @@ from app.i18n import grouped, plural, tr
 from app.theme import colours
 from core.base.events import Curve
 
-SMOOTH = 0.85  # share of the past in the running mean
 _TICKS = 3
 
 
-def smoothed(values: Sequence[float], keep: float = SMOOTH) -> list[float]:
-    """Exponential running mean, corrected for its start (as the moments of Adam are)."""
+def smoothed(values: Sequence[float]) -> list[float]:
+    """Exponential running mean over about a twentieth of `values`, corrected for its start (as Adam's moments are)."""
+    keep = min(0.95, max(0.3, 1 - 20 / max(1, len(values))))
     made, mean, weight = [], 0.0, 0.0
     for value in values:
         mean = keep * mean + (1 - keep) * value

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLayout, QPushButton, QSizePolicy, QWidget
 
 
 class LineButton(QPushButton):
@@ -27,9 +27,8 @@ class LineButton(QPushButton):
 
     def fill(self, inner: QLayout, *, across: int = 8, down: int = 6) -> None:
         """Show `inner`, with room around it. What is in there hears no mouse: the button does."""
-        holder = QHBoxLayout(self)
-        holder.setContentsMargins(across, down, across, down)
-        holder.addLayout(inner)
+        inner.setContentsMargins(across, down, across, down)
+        self.setLayout(inner)
         for part in self.findChildren(QWidget):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.fit()

@@ -103,16 +103,18 @@ def history() -> list[dict[str, Any]]:
 def _row(number: int, recipe: str, state: str, started: str, seconds: float) -> dict[str, Any]:
     accepted = state == "accepted"
     return {"number": number, "recipe": recipe, "started": started, "seconds": seconds, "state": state,
-            "gate": gate(state), "generation": 5 if accepted else None, "previous": 4 if accepted else None}  # fmt: skip
+            "gate": gate(state), "generation": 5 if accepted else None,
+            "previous": 4 if accepted else None}  # fmt: skip
 
 
-def question(asked: int) -> dict[str, Any]:
-    if asked >= 4:
-        return {"question": None, "passages": [], "done": 12, "wanted": 50}
+def question(number: int) -> dict[str, Any]:
+    """One to be judged, with passages of the library that the tests make."""
     passages = [
-        {"id": 100 * asked + at, "document": f"Statutes of the harbour, part {at + 1}.pdf",
+        {"id": 3 * number + at + 1, "document_id": 1, "ordinal": at, "start": 0, "end": 100, "first_page": at + 1,
+         "last_page": at + 1, "heading_path": [], "language": "en", "path": f"/home/ada/Statutes, part {at + 1}.pdf",
          "text": f"Article {at + 4}. The general assembly decides on the fees of berths, and gives notice of them to "
          "all members before the first of March. " * (1 + at * 4)}
         for at in range(3)
     ]  # fmt: skip
-    return {"question": f"{QUESTIONS[asked % 3]}?", "id": asked, "passages": passages, "done": 12, "wanted": 50}
+    return {"question": f"{number + 1}: {QUESTIONS[number % 3]}?", "origin": "heading", "candidates": passages,
+            "judged": {}}  # fmt: skip
