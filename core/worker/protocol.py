@@ -20,7 +20,9 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
 - `search`: `search {query: Query}` -> `SearchResult`;
   `retrieve {question, history: [Turn], filters: Filters, k}` -> `SearchResult` (its `query.text` is the
   stand-alone question that was searched);
-  `explain {query: Query, passage_id}` -> `Explanation`.
+  `explain {query: Query, passage_id}` -> `Explanation`;
+  `judge_next {asked: [question, ...]}` -> `core.worker.judging.ToJudge`: the next question to judge by hand, none of
+  those asked before; an empty one when there is none left. `Library.judge` takes the verdict.
 - `answer`: `ask {question, history: [Turn], result: SearchResult, mode: "auto"|"extractive"}` ->
   partials, then `Answer`.
 - `view`: `page {document_id, number, scale, spans: [[start, end], ...], password: text or none}` (offsets in the

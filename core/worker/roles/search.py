@@ -8,6 +8,7 @@ from typing import Any
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.base.wire import from_plain
 from core.worker.finding import Finder
+from core.worker.judging import Judging, ToJudge
 from core.worker.server import Call
 
 
@@ -15,6 +16,7 @@ class SearchRole:
     def __init__(self, library: Path) -> None:
         self._library = library
         self._finder: Finder | None = None
+        self._judging: Judging | None = None
 
     def open(self) -> dict[str, Any]:
         self._finder = Finder(self._library)
@@ -32,6 +34,8 @@ class SearchRole:
                 return self._retrieve(args)
             case "explain":
                 return self._explain(args)
+            case "judge_next":
+                return self._judge_next(args)
         raise ValueError(f"search has no operation {call.request.op!r}")
 
     def _search(self, args: dict[str, Any]) -> SearchResult:
@@ -47,6 +51,12 @@ class SearchRole:
     def _explain(self, args: dict[str, Any]) -> Explanation:
         assert self._finder is not None
         return self._finder.explain(from_plain(Query, args["query"]), int(args["passage_id"]))
+
+    def _judge_next(self, args: dict[str, Any]) -> ToJudge:
+        assert self._finder is not None
+        if self._judging is None:
+            self._judging = Judging(self._library, self._finder.search)
+        return self._judging.next([str(question) for question in args.get("asked", ())])
 
     def close(self) -> None:
         if self._finder is not None:

@@ -167,3 +167,20 @@ def test_a_folder_that_is_no_library_is_an_error_not_a_death(tmp_path, tiny_home
         for _ in range(2):
             with pytest.raises(NotALibrary):
                 search(child, "honey")
+
+
+def test_what_is_judged_next_comes_with_passages_and_never_twice(library):
+    with ChildClient("search", library) as child:
+        asked: list[str] = []
+        for _ in range(3):
+            told = child.call("judge_next", {"asked": asked})
+            assert told["question"] not in asked
+            assert 1 <= len(told["passages"]) <= 5
+            assert (told["done"], told["wanted"]) == (0, 50)
+            asked.append(told["question"])
+        reader = Library.open(library)
+        assert reader.judge(asked[0], {told["passages"][0]["id"]: 2}) == 1
+        reader.close()
+        again = child.call("judge_next", {"asked": asked[1:]})
+        assert again["done"] == 1
+        assert again["question"] != asked[0]
