@@ -11,13 +11,20 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine.call import Call
 from app.engine.engine import Engine
-from core.base.events import Progress
-from core.base.types import Passage, ToJudge
 from core.base.wire import from_plain
 from core.worker.protocol import SEARCH
 
 ANSWERS, PARTLY, NOT = 2, 1, 0  # gains of a passage
-WANTED = 50  # judged questions that make a test set
+_AHEAD = 2  # questions fetched before they are needed
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A passage that may answer. `document` is what its document is called."""
+
+    id: int
+    document: str
+    text: str
 
 
 @dataclass(slots=True)
@@ -25,7 +32,7 @@ class Item:
     """A question, its candidates, and the gains said so far, in the order of the passages."""
 
     question: str
-    passages: tuple[Passage, ...]
+    passages: tuple[Shown, ...]
     gains: list[int] = field(default_factory=list)
 
     @property
@@ -33,21 +40,19 @@ class Item:
         return len(self.gains) == len(self.passages)
 
     @property
-    def passage(self) -> Passage:
+    def passage(self) -> Shown:
         """The one to be judged now."""
         return self.passages[min(len(self.gains), len(self.passages) - 1)]
 
 
 class Judging(QObject):
-    """One question at a time, out of those that the `search` child chose.
+    """One question at a time, the next ones fetched ahead.
 
     `keep(question, gains)` stores a verdict in place of an earlier one of the same question; without gains it takes
-    that back. `changed()`: another question or passage. `looked(Progress)`: questions are being chosen.
-    `failed(error)`: none came.
+    that back. `changed()`: another question or passage. `failed(error)`: no question came.
     """
 
     changed = Signal()
-    looked = Signal(object)
     failed = Signal(object)
 
     def __init__(
@@ -58,33 +63,29 @@ class Judging(QObject):
         self._call: Call | None = None
         self._ahead: deque[Item] = deque()
         self._past: list[Item] = []
-        self._before = 0
+        self._asked: list[str] = []  # in this session, so that none comes twice
+        self._stored = 0  # questions judged before this session, as the engine counts
         self.item: Item | None = None
+        self.wanted = 0
+        self.exhausted = False  # no further question can be made
 
     @property
     def done(self) -> int:
-        """Questions that were judged, before and now."""
-        return self._before + sum(bool(item.gains) for item in self._past)
+        """Questions that were judged, of which `wanted` make a test set."""
+        return self._stored + sum(bool(item.gains) for item in self._past)
 
     @property
     def busy(self) -> bool:
-        return self._call is not None
+        return self.item is None and self._call is not None
 
     @property
     def can_undo(self) -> bool:
         return bool(self._past) or (self.item is not None and bool(self.item.gains))
 
-    def begin(self, judged: int) -> None:
-        """Have questions chosen, unless some are left; `judged` questions were judged until now."""
-        if self._call is not None or self.item is not None or self._ahead:
-            return
-        self._before, self._past = judged, []
-        call = self._call = self._engine.call(SEARCH, "judging", {"count": WANTED})
-        call.progress.connect(self._looked)
-        call.result.connect(self._came)
-        call.failed.connect(self._failed)
-        call.cancelled.connect(self._end)
-        self.changed.emit()
+    def begin(self) -> None:
+        """Fetch the first question, where there is none; new ones may have come since the last was reached."""
+        self.exhausted = False
+        self._fetch()
 
     def say(self, gain: int) -> None:
         """`gain` of the passage that is shown; after the last one comes the next question."""
@@ -103,6 +104,7 @@ class Judging(QObject):
         if self.item.gains:
             self._store(self.item)
         self._past.append(self.item)
+        self.item = None
         self._take()
 
     def undo(self) -> None:
@@ -121,7 +123,9 @@ class Judging(QObject):
     def stop(self) -> None:
         """The screen is left: what was said of an unfinished question is kept."""
         if self.item is not None and self.item.gains:
-            self.go_on()
+            self._store(self.item)
+            self._past.append(self.item)
+            self.item = None
         if self._call is not None:
             self._call.cancel()
 
@@ -130,22 +134,39 @@ class Judging(QObject):
         self._keep(item.question, {passage.id: gain for passage, gain in said})
 
     def _take(self) -> None:
-        self.item = self._ahead.popleft() if self._ahead else None
+        if self.item is None and self._ahead:
+            self.item = self._ahead.popleft()
+        self._fetch()
         self.changed.emit()
 
-    def _looked(self, progress: Progress) -> None:
-        self.looked.emit(progress)
+    def _fetch(self) -> None:
+        waiting = len(self._ahead) + (self.item is not None)
+        if self._call is not None or waiting >= _AHEAD or self.exhausted:
+            return
+        call = self._call = self._engine.call(SEARCH, "judge_next", {"asked": list(self._asked)})
+        call.result.connect(self._came)
+        call.failed.connect(self._failed)
+        call.cancelled.connect(self._end)
 
-    def _came(self, data: list[Any]) -> None:
-        self._call = None
-        chosen = [from_plain(ToJudge, one) for one in data]
-        self._ahead.extend(Item(one.question, one.candidates) for one in chosen if one.candidates)
+    def _came(self, data: dict[str, Any]) -> None:
+        self._end()
+        self.wanted = int(data.get("wanted", 0))
+        if not self._past and not self._asked:
+            self._stored = int(data.get("done", 0))
+        if not data.get("question") or not data.get("passages"):
+            self.exhausted = True
+            self.changed.emit()
+            return
+        passages = tuple(from_plain(Shown, one) for one in data["passages"])
+        self._asked.append(str(data["question"]))
+        self._ahead.append(Item(str(data["question"]), passages))
         self._take()
 
     def _failed(self, error: Any) -> None:
         self._end()
+        self.exhausted = True
         self.failed.emit(error)
+        self.changed.emit()
 
     def _end(self) -> None:
         self._call = None
-        self.changed.emit()

@@ -8,19 +8,17 @@ from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QVBoxLay
 
 from app.context import Context
 from app.i18n import grouped, tr
-from app.tasks.judging import ANSWERS, NOT, PARTLY, WANTED, Item, Judging
+from app.tasks.judging import ANSWERS, NOT, PARTLY, Item, Judging
 from app.widgets.answer_announce import announce
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import Button
 from app.widgets.card import Card, Scroller, row
 from app.widgets.empty_state import EmptyState
-from app.widgets.hit_model import name_of, pages_text
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page_background import Background
 from app.widgets.why_text import MarkedText
 from core.base.errors import KnownError
-from core.base.events import Progress
 
 _WHY = (
     "What you say here is the surest thing to learn from, and makes a test set of this library. It stays on this "
@@ -51,13 +49,11 @@ class JudgeView(QWidget):
         self.setAccessibleName(tr("Judging questions"))
         self._build()
         self.judging.changed.connect(self.refresh)
-        self.judging.looked.connect(self._looked)
         self.judging.failed.connect(self.banner.show_error)
 
     def begin(self) -> None:
         self.banner.hide()
-        judged = {one.question for one in self._context.library.judgements(("judged",))}
-        self.judging.begin(len(judged))
+        self.judging.begin()
         self.refresh()
         self.setFocus()
 
@@ -152,9 +148,10 @@ class JudgeView(QWidget):
 
     def refresh(self) -> None:
         judging, item = self.judging, self.judging.item
-        self.bar.setRange(0, WANTED)
-        self.bar.setValue(min(judging.done, WANTED))
-        self.amount.setText(tr("{n} of {m} questions", n=grouped(judging.done), m=grouped(WANTED)))
+        self.bar.setRange(0, max(1, judging.wanted))
+        self.bar.setValue(min(judging.done, judging.wanted))
+        amount = tr("{n} of {m} questions", n=grouped(judging.done), m=grouped(judging.wanted))
+        self.amount.setText(amount if judging.wanted else "")
         self.undo.setEnabled(judging.can_undo)
         if item is not None:
             self.stack.setCurrentIndex(0)
@@ -165,19 +162,15 @@ class JudgeView(QWidget):
             done = bool(judging.done)
             self.nothing.set_words(tr("Thank you") if done else tr("No questions yet"), tr(_THANKS if done else _NONE))
             self.stack.setCurrentIndex(2)
-        self.busy.start(tr("Looking for questions")) if item is None and judging.busy else self.busy.stop()
+        self.busy.start(tr("Looking for a question")) if item is None and judging.busy else self.busy.stop()
 
     def _show_item(self, item: Item) -> None:
         passage = item.passage
         self.question.setText(item.question)
         self.where.setText(tr("passage {n} of {m}", n=len(item.gains) + 1, m=len(item.passages)))
-        pages = pages_text(passage.first_page, passage.last_page)
-        self.document.set_whole(", ".join(part for part in (name_of(passage), pages) if part))
+        self.document.set_whole(passage.document)
         self.text.show_text(passage.text)
         QTimer.singleShot(0, self, self._fit)
-
-    def _looked(self, progress: Progress) -> None:
-        self.busy.start(tr("Looking for questions: {n} of {m}", n=progress.done, m=progress.total))
 
     # what is said
 

@@ -107,14 +107,14 @@ def _row(number: int, recipe: str, state: str, started: str, seconds: float) -> 
             "previous": 4 if accepted else None}  # fmt: skip
 
 
-def question(number: int) -> dict[str, Any]:
-    """One to be judged, with passages of the library that the tests make."""
+def question(asked: int) -> dict[str, Any]:
+    """One to be judged, as long as there are some."""
+    if asked >= 4:
+        return {"question": "", "passages": [], "done": 12, "wanted": 50}
     passages = [
-        {"id": 3 * number + at + 1, "document_id": 1, "ordinal": at, "start": 0, "end": 100, "first_page": at + 1,
-         "last_page": at + 1, "heading_path": [], "language": "en", "path": f"/home/ada/Statutes, part {at + 1}.pdf",
+        {"id": 10 * asked + at, "document": f"Statutes of the harbour, part {at + 1}.pdf",
          "text": f"Article {at + 4}. The general assembly decides on the fees of berths, and gives notice of them to "
          "all members before the first of March. " * (1 + at * 4)}
         for at in range(3)
     ]  # fmt: skip
-    return {"question": f"{number + 1}: {QUESTIONS[number % 3]}?", "origin": "heading", "candidates": passages,
-            "judged": {}}  # fmt: skip
+    return {"question": f"{asked + 1}: {QUESTIONS[asked % 3]}?", "passages": passages, "done": 12, "wanted": 50}

@@ -176,8 +176,8 @@ class FakeRole:
             raise SystemExit
         return fake_adapt.result(recipe)
 
-    def judging(self, number: int, control: Control, count: int) -> Any:
-        return [fake_adapt.question(at) for at in range(min(count, 4))]
+    def judge_next(self, number: int, control: Control, asked: list[str]) -> Any:
+        return fake_adapt.question(len(asked))
 
     def flood(self, number: int, control: Control, lines: int = 5000) -> Any:
         for step in range(lines):
