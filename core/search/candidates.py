@@ -40,6 +40,11 @@ class Prepared:
     strange: frozenset[str] = frozenset()
     parts: tuple[QueryTerm, ...] = ()
 
+    @property
+    def counted(self) -> tuple[QueryTerm, ...]:
+        """All that BM25 adds up."""
+        return (*self.terms, *self.parts)
+
     def can(self, channel: str) -> bool:
         """Whether this channel can be scored: words always can."""
         if channel == DENSE:
@@ -119,7 +124,7 @@ def _weights(
     the encoder knows the languages; where it does not, words count the more."""
     if not fusing.adaptive or BM25 not in scores or DENSE not in scores or len(scores[BM25]) == 0:
         return prepared.weights
-    best, most = float(scores[BM25].max()), snapshot.most(BM25, prepared.terms)
+    best, most = float(scores[BM25].max()), snapshot.most(BM25, prepared.counted)
     kin = _kin(snapshot, own[BM25][0], own[DENSE][0]) if snapshot.means is not None else None
     trust = fuse.trust(best, most, len(prepared.terms), kin)
     known = _known(snapshot, own[BM25][0], prepared.strange)
@@ -216,7 +221,7 @@ class _Scorer:
 
     def __init__(self, snapshot: Snapshot, channel: str, prepared: Prepared) -> None:
         self._snapshot, self._channel, self._prepared = snapshot, channel, prepared
-        self._terms = (*prepared.terms, *prepared.parts) if channel == BM25 else prepared.lexical
+        self._terms = prepared.counted if channel == BM25 else prepared.lexical
 
     def top(self, depth: int, allowed: Ids | None) -> tuple[Ids, Scores]:
         if self._channel == MULTI:
