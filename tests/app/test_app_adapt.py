@@ -1,0 +1,415 @@
+"""The Adapt page over the fake role: estimates, the run with its curves, verdict, history, and judging by hand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fake_adapt
+import pytest
+from app_helpers import fake_command, fill
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.context import Place
+from app.errors import Message, Notifications
+from app.models.adapt_entries import ACCEPTED, RECIPES, Estimate, estimate, runs
+from app.settings import Settings
+from app.tasks.adapt import AdaptWork
+from app.tasks.jobs import Jobs, Task
+from app.theme import Theme
+from app.views import adapt_words as words
+from app.views.adapt_page import AdaptPage
+from app.views.main_window import MainWindow
+from app.widgets.adapt_bars import gain
+from app.widgets.adapt_curve import CurvePlot, smoothed, ticks
+from app.widgets.buttons import Button
+from app.widgets.line_button import LineButton
+from core.base.events import Curve, Progress
+from core.library import Library
+from core.worker.protocol import JOB
+
+WAIT = 30_000
+
+
+def shown_words(inside: QWidget) -> str:
+    return "\n".join(label.text() for label in inside.findChildren(QLabel) if label.isVisibleTo(inside))
+
+
+@pytest.fixture
+def told() -> list[Message]:
+    return []
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[Message]
+) -> Iterator[MainWindow]:
+    fill(tmp_path / "library")
+    monkeypatch.setattr(Library, "passage_count", lambda _: 200)
+    settings = Settings(tmp_path / "settings.json")
+    settings.set("start_search_early", False)
+    settings.set("watch", False)
+    notifications = Notifications()
+    notifications.shown.connect(told.append)
+    made = MainWindow(tmp_path / "library", settings, theme, notifications, fake_command())
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.context is not None, timeout=WAIT)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def open_page(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AdaptPage]:
+    """The page as the engine's state `kind` makes it, when all is known; `tried` has the recipes tried by a child."""
+
+    def make(kind: str = "accepted", *, tried: bool = False) -> AdaptPage:
+        monkeypatch.setenv("FAKE_ADAPT", kind)
+        monkeypatch.setenv("FAKE_ADAPT_REST", "0.002")
+        if not tried:
+            known = {recipe: estimate(fake_adapt.estimate(recipe)) for recipe in RECIPES}
+            monkeypatch.setattr(AdaptWork, "try_next", lambda work: work.estimates.update(known))
+        window.navigate("adapt", None)
+        page = window.page("adapt")
+        assert isinstance(page, AdaptPage)
+        qtbot.waitUntil(lambda: len(page.work.estimates) == 3 and page.work.history is not None, timeout=WAIT)
+        return page
+
+    return make
+
+
+def run_to_its_end(page: AdaptPage, qtbot: QtBot) -> None:
+    page.choice.start.click()
+    qtbot.waitUntil(lambda: not page.verdict.isHidden() or not page.banner.isHidden(), timeout=WAIT)
+
+
+def test_recipes_tell_what_they_take_and_what_will_happen(open_page: Callable[..., AdaptPage]) -> None:
+    page = open_page(tried=True)
+    told = shown_words(page.choice)
+    for part in ("about 5 to 9 minutes", "about 25 to 40 minutes", "about 2 to 4 hours", "1.2 GB of memory", "310 MB"):
+        assert part in told
+    assert "beyond doubt" in told
+    assert "second round" in told
+    page.choice.cards["quick"].click()
+    assert "second round" not in shown_words(page.choice)
+    assert page.choice.start.isEnabled()
+    assert page.choice.cards["quick"].accessibleName() == "Quick: about 5 to 9 minutes"
+
+
+def test_a_run_shows_its_stages_and_curves_then_the_verdict(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow
+) -> None:
+    page = open_page()
+    page.choice.start.click()
+    assert page.run.isVisible()
+    assert not page.choice.isVisible()
+    qtbot.waitUntil(lambda: {"pretraining", "first"} <= set(page.run.plots), timeout=WAIT)
+    assert [step.name for step in page.run.steps] == list(words.STAGES)
+    assert page.run.steps[0].accessibleName() == "Questions from your documents: done"
+    assert "loss from" in page.run.plots["pretraining"].accessibleName()
+    assert window.nav.job.isVisible()
+    window.navigate("library", None)
+    assert window.page("library").jobs_panel.isVisible()
+    window.navigate("adapt", None)
+    qtbot.waitUntil(lambda: not page.verdict.isHidden(), timeout=WAIT)
+    told = shown_words(page.verdict)
+    for part in ("Search is better, and uses it now", "+3.4", "412", "14 → 1", "beyond 100 → 3", "annual-report-2023"):
+        assert part in told
+    assert page.choice.isVisible()
+    assert not page.run.isVisible()
+    assert not page.run.plots
+
+
+def test_a_run_that_ends_while_the_person_is_elsewhere_is_told(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow, told: list[Message]
+) -> None:
+    page = open_page("refused")
+    page.choice.start.click()
+    window.navigate("library", None)
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+    assert told[0].text == "Adapting is done. Not used, nothing was changed."
+    assert told[0].on_action is not None
+    told[0].on_action()
+    assert page.verdict.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "help"),
+    [
+        ("refused", "It does not find more of the held-out questions' passages beyond doubt.", "little to gain"),
+        ("undecided", "Only 31 held-out questions, and 50 are needed.", "Judge questions by hand"),
+    ],
+)
+def test_what_is_not_used_says_why_and_what_would_help(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, kind: str, title: str, help: str
+) -> None:
+    page = open_page(kind)
+    run_to_its_end(page, qtbot)
+    told = shown_words(page.verdict)
+    assert title in told
+    assert help in told
+    assert "Refused" not in told
+    assert not any(b.text().startswith("Take it back") for b in page.verdict.findChildren(Button))
+    assert page.verdict.more is not None
+    assert page.verdict.more.text() == "All checks: 5 of 6 passed"
+    page.verdict.more.click()
+    assert "Still knows language in general" in shown_words(page.verdict)
+
+
+def test_a_run_that_fails_says_so_in_its_place(open_page: Callable[..., AdaptPage], qtbot: QtBot, told: list) -> None:
+    page = open_page("failed")
+    run_to_its_end(page, qtbot)
+    assert page.banner.text() == "The disk is full: a checkpoint could not be written."
+    assert page.choice.isVisible()
+    assert not told
+
+
+def test_pause_go_on_and_stop(open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow) -> None:
+    page = open_page()
+    page.choice.start.click()
+    qtbot.waitUntil(lambda: page.work.last_progress is not None, timeout=WAIT)
+    assert window.context is not None
+    jobs = window.context.jobs
+    page.run.pause.click()
+    assert jobs.paused
+    assert "paused" in page.run.title.text()
+    page.run.pause.click()
+    assert not jobs.paused
+    page.run.stop.click()
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=WAIT)
+    assert page.choice.isVisible()
+    assert page.verdict.isHidden()
+
+
+def test_a_stopped_run_goes_on_with_its_recipe(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow
+) -> None:
+    page = open_page("stopped")
+    assert "stopped before its test" in shown_words(page.now)
+    page.now.go_on.click()
+    assert page.work.task is not None
+    assert page.work.task.args == {"recipe": "standard", "minutes": None}
+    assert page.work.unfinished is None
+    assert window.context is not None
+    window.context.jobs.cancel()
+
+
+def test_what_is_in_use_is_told_and_can_be_taken_back(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow, told: list[Message]
+) -> None:
+    page = open_page("used")
+    assert "In use now: what was learned on" in shown_words(page.now)
+    page.now.back.click()
+    ask = next(d for d in page.findChildren(QDialog) if d.isVisible())
+    next(b for b in ask.findChildren(Button) if b.text() == "Take it back").click()
+    assert page.work.task is None
+    assert window.context is not None
+    assert window.context.jobs.running is not None
+    assert (window.context.jobs.running.op, window.context.jobs.running.args) == ("rollback", {"to": 4})
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+    assert told[0].text == "The library uses its old index again."
+
+
+def test_too_few_documents_or_other_work_leave_nothing_to_begin(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("few")
+    assert not page.choice.start.isEnabled()
+    assert "200 are needed" in page.choice.hint.text()
+    monkeypatch.setattr(AdaptWork, "try_next", lambda _: None)
+    page.work.estimates = {"standard": Estimate("standard", (60, 120))}
+    page.refresh()
+    assert page.choice.start.isEnabled()
+    assert window.context is not None
+    window.context.jobs.ingest(["/long"])
+    assert not page.choice.start.isEnabled()
+    assert "Other work" in page.choice.hint.text()
+    window.context.jobs.cancel()
+    qtbot.waitUntil(lambda: page.choice.start.isEnabled(), timeout=WAIT)
+
+
+def test_an_empty_library_says_what_to_do(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Library, "passage_count", lambda _: 0)
+    window.navigate("adapt", None)
+    page = window.page("adapt")
+    assert page.empty.isVisible()
+    assert page.work.history is None  # nothing was asked
+
+
+def test_earlier_runs_are_listed_and_shown_again(open_page: Callable[..., AdaptPage], qtbot: QtBot) -> None:
+    page = open_page("used")
+    names = [line.accessibleName() for line in page.history.lines]
+    assert [name.split(",")[0] for name in names] == ["Standard", "Standard", "Quick"]
+    assert names[0].endswith("In use, +3.4 points")
+    page.history.lines[2].click()
+    assert "It cannot be told" in shown_words(page.verdict)
+    assert page.escape()
+    assert page.verdict.isHidden()
+
+
+def test_an_example_opens_its_document(open_page: Callable[..., AdaptPage], window: MainWindow) -> None:
+    page = open_page("used")
+    page.history.lines[0].click()
+    examples = [b for b in page.verdict.findChildren(LineButton) if b.isVisible()]
+    assert len(examples) == 4
+    visits: list[Any] = []
+    object.__setattr__(page.context, "navigate", lambda key, target: visits.append((key, target)))
+    examples[0].click()
+    assert visits == [("document", Place(1))]
+
+
+# giving way
+
+
+def test_adapting_gives_way_to_what_the_person_asks_and_goes_on_after(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow, told: list[Message]
+) -> None:
+    page = open_page()
+    assert window.context is not None
+    jobs = window.context.jobs
+    ran: list[str] = []
+    jobs.changed.connect(lambda: ran.append(jobs.running.op) if jobs.running and ran[-1:] != [jobs.running.op] else 0)
+    page.choice.start.click()
+    qtbot.waitUntil(lambda: page.work.last_progress is not None, timeout=WAIT)
+    jobs.pause()
+    jobs.ingest(["/x"], quiet=True)
+    assert not jobs.cancelling  # what nobody asked for waits
+    jobs.ingest(["/x"])
+    qtbot.waitUntil(lambda: ran[-2:] == ["ingest", "adapt"], timeout=WAIT)
+    assert page.run.isVisible()
+    assert jobs.paused  # as it was
+    assert not any("Stopped" in one.text for one in told)
+    jobs.cancel()
+    qtbot.waitUntil(lambda: jobs.running is None, timeout=WAIT)
+
+
+def test_the_switch_of_the_library_is_not_broken_off(qtbot: QtBot, engine: Any) -> None:
+    jobs, heard = Jobs(engine, engine), []
+    call = engine.call(JOB, "env")  # stands for any call
+    call.cancelled.connect(lambda: heard.append("cancelled"))
+    jobs._task, jobs._call, jobs.last_progress = Task("adapt"), call, Progress("encoding", 1, 2)
+    jobs.ingest(["/x"])
+    assert not call.cancelling
+    jobs.last_progress = Progress("first", 1, 2)
+    jobs.ingest(["/y"])
+    qtbot.waitUntil(lambda: heard == ["cancelled"], timeout=WAIT)
+
+
+# judging
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[int, int]]]:
+    said: list[tuple[str, dict[int, int]]] = []
+    monkeypatch.setattr(Library, "judge", lambda _, question, gains: said.append((question, gains)))
+    return said
+
+
+def test_judging_goes_by_keys_and_can_be_undone(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, kept: list[tuple[str, dict[int, int]]]
+) -> None:
+    page = open_page()
+    page.judge_button.click()
+    view = page.judge
+    qtbot.waitUntil(lambda: view.judging.item is not None, timeout=WAIT)
+    first = view.question.text()
+    assert view.amount.text() == "12 of 50 questions"
+    for key in (Qt.Key.Key_N, Qt.Key.Key_Y, Qt.Key.Key_P):
+        QTest.keyClick(view, key)
+    qtbot.waitUntil(lambda: kept == [(first, {0: 0, 1: 2, 2: 1})], timeout=WAIT)
+    qtbot.waitUntil(lambda: view.question.text() != first and view.judging.item is not None, timeout=WAIT)
+    assert view.amount.text() == "13 of 50 questions"
+    QTest.keyClick(view, Qt.Key.Key_U)  # back to the last passage of the first question
+    assert view.question.text() == first
+    assert view.where.text() == "passage 3 of 3"
+    qtbot.waitUntil(lambda: kept[-1] == (first, {}), timeout=WAIT)
+    QTest.keyClick(view, Qt.Key.Key_3)
+    qtbot.waitUntil(lambda: kept[-1] == (first, {0: 0, 1: 2, 2: 0}), timeout=WAIT)
+    QTest.keyClick(view, Qt.Key.Key_S)  # nothing said: nothing kept
+    assert len(kept) == 3
+    QTest.keyClick(view, Qt.Key.Key_Y)
+    assert page.escape()
+    assert page.scroller.isVisible()
+    qtbot.waitUntil(lambda: len(kept) == 4, timeout=WAIT)
+    assert list(kept[-1][1].values()) == [2]  # an unfinished question counts as far as it went
+
+
+def test_judging_ends_with_thanks(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, kept: list[tuple[str, dict[int, int]]]
+) -> None:
+    page = open_page()
+    page.judge_button.click()
+    view = page.judge
+    for number in range(4):
+        qtbot.waitUntil(lambda n=number: view.question.text().startswith(f"{n + 1}:"), timeout=WAIT)
+        QTest.keyClick(view, Qt.Key.Key_Y)
+        QTest.keyClick(view, Qt.Key.Key_S)
+    qtbot.waitUntil(lambda: view.stack.currentWidget() is view.nothing, timeout=WAIT)
+    assert view.nothing.title.text() == "Thank you"
+    assert view.amount.text() == "16 of 50 questions"
+
+
+# parts
+
+
+def test_a_curve_in_words_and_without_numpy() -> None:
+    plot = CurvePlot("First round")
+    assert plot.words() == "First round: nothing measured yet"
+    plot.show_points([Curve("first", step, 2.0 if step < 40 else float("nan")) for step in range(0, 50, 10)])
+    assert plot.words() == "First round: loss from 2 to 2 in 30 steps"
+    script = "import sys, app.views.adapt_page; print({'numpy', 'torch', 'pyqtgraph'} & set(sys.modules))"
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_ticks_are_round_and_within() -> None:
+    assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.5, 1.0])
+    assert ticks(0.31, 2.6) == pytest.approx([1.0, 2.0])
+    assert ticks(2.0, 2.0) == [2.0]
+    assert ticks(float("nan"), 1.0) == []
+
+
+def test_smoothing_keeps_the_start_and_a_constant() -> None:
+    assert smoothed([3.0] * 500) == pytest.approx([3.0] * 500)
+    assert smoothed([5.0, 1.0])[0] == pytest.approx(5.0)
+    noisy = [1.0 + (-1) ** n for n in range(1000)]
+    assert abs(smoothed(noisy)[-1] - 1.0) < 0.1
+
+
+def test_gains_and_estimates_in_words() -> None:
+    assert [gain(v) for v in (0.0234, -0.0105, 0.0001, -0.0)] == ["+2.3", "\N{MINUS SIGN}1.1", "0.0", "0.0"]
+    times = ((20, 40), (380, 520), (340, 350), (1500, 2400), (9000, 15000), (3400, 6100))
+    assert [words.estimate_time(Estimate("quick", t)) for t in times] == [
+        "about a minute", "about 6 to 9 minutes", "about 6 minutes", "about 25 to 40 minutes", "about 2 to 4 hours",
+        "about 1 to 2 hours",
+    ]  # fmt: skip
+
+
+def test_rows_of_the_history_bear_what_is_absent() -> None:
+    rows = [
+        {"number": 1, "recipe": "quick", "started": "x", "state": "failed", "later": 1},
+        {
+            "number": 2,
+            "recipe": "quick",
+            "started": "",
+            "state": "accepted",
+            "seconds": None,
+            "generation": 7,
+            "gate": fake_adapt.gate("accepted") | {"up": []},
+            "up": [{"question": "q", "before": 2, "after": 1}],
+        },
+    ]
+    newest, oldest = runs({"runs": rows})
+    assert (newest.state, newest.generation, newest.previous) == (ACCEPTED, 7, 0)
+    assert newest.gate is not None
+    assert newest.gate.up[0].question == "q"
+    assert oldest.gate is None
+    assert words.outcome(oldest)[0] == "It did not come to a verdict"
+    assert words.when("x") == ""
