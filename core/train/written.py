@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from core.answer.backend import Backend, Message
+from core.answer.evidence import content_words
 from core.answer.prompt import defused
 from core.base.events import Control
 from core.base.files import read_json, write_json
@@ -187,7 +188,6 @@ def _repeats(line: str) -> bool:
 
 
 def _from_passage(line: str, piece: Piece) -> float:
-    """The share of the longer words of `line` (single characters of scripts without spaces) that the passage has."""
-    there = {word[:5] for word in units(piece.input, piece.language)}
-    words = [word for word in units(line, piece.language) if len(word) > 3 or not word.isascii()]
-    return sum(word[:5] in there for word in words) / len(words) if words else 0.0
+    """The share of the line's content words that the passage has."""
+    words = content_words(line, piece.language)
+    return len(words & content_words(piece.input, piece.language)) / len(words) if words else 0.0

@@ -15,6 +15,7 @@ _LABEL = re.compile(
     r"табл(?:ица|\.)?|şekil|kuva|taulukko|chart|scheme|شكل|جدول|图|圖|図|表|그림|표)\s*[\dIVX]+(?:[.-]\d+)*)\s*[.:)|–—-]*\s*",
     re.IGNORECASE,
 )
+_OF_TABLE = re.compile(r"tab|табл|taulukko|جدول|表|표", re.IGNORECASE)
 
 
 def pairs(source: Source) -> Iterator[Question]:
@@ -29,11 +30,12 @@ def pairs(source: Source) -> Iterator[Question]:
 
 
 def _target(layout: Layout, number: int, caption: str) -> Piece | None:
-    row = _row(layout.blocks, number)
+    label = _LABEL.match(caption)
+    of_table = label is None or _OF_TABLE.match(label["label"])
+    row = _row(layout.blocks, number) if of_table else None
     own = layout.at(layout.blocks[number].start)
     if row is not None:
         return layout.at(row.start)
-    label = _LABEL.match(caption)
     return (_telling(layout.pieces, label["label"], own) if label else None) or own
 
 

@@ -21,8 +21,9 @@ def pairs(source: Source) -> Iterator[Question]:
         if dense:
             words = [(place, place + 1) for place in range(len(piece.text))]
         chance, times = source.chance(piece), _DENSE if dense else 1
-        length = int(chance.integers(LEAST * times, MOST * times + 1))
-        if len(words) < (1 + _LEFT) * length:
+        most = min(MOST * times, len(words) // (1 + _LEFT))
+        if most < LEAST * times:
             continue
+        length = int(chance.integers(LEAST * times, most + 1))
         first = int(chance.integers(len(words) - length + 1))
         yield asked(piece.text[words[first][0] : words[first + length - 1][1]], piece, CROP)
