@@ -181,6 +181,5 @@ def _as_run(task: Task, result: dict[str, Any]) -> dict[str, Any]:
     gate = result["gate"]
     state = "accepted" if gate["accepted"] else "refused" if gate["decided"] else "undecided"
     seconds = sum(float(stage["seconds"]) for stage in result["stages"])
-    return {"number": 0, "started": "", "minutes": task.args.get("minutes")} | result | {
-        "state": state, "seconds": seconds
-    }  # fmt: skip
+    about = {"number": 0, "started": "", "state": state, "seconds": seconds, "minutes": task.args.get("minutes")}
+    return about | result

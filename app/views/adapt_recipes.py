@@ -90,12 +90,12 @@ class RecipeChoice(Card):
 
     def _build_start(self) -> None:
         self.limit = QComboBox()
-        self.limit.setAccessibleName(tr("Longest time to learn"))
+        self.limit.setAccessibleName(tr("Longest time of a round"))
         for minutes in LIMITS:
             self.limit.addItem(_limit_words(minutes), minutes)
         self.hint = Label("", "small", wrap=True)
         self.start = Button(tr("Begin"), "primary", "sparkle", self._begin)
-        line = row(Label(tr("Learn for"), "body"), self.limit, self.hint, self.start, spacing=10)
+        line = row(Label(tr("Each round"), "body"), self.limit, self.hint, self.start, spacing=10)
         line.setStretch(2, 1)
         self.body.addLayout(line)
 
@@ -140,7 +140,7 @@ class RecipeChoice(Card):
 
 def _limit_words(minutes: int | None) -> str:
     if minutes is None:
-        return tr("as long as it takes")
+        return tr("as the recipe has it")
     if minutes < 60:
         return tr("at most {n} minutes", n=minutes)
     return tr("at most an hour") if minutes == 60 else tr("at most {n} hours", n=minutes // 60)

@@ -19,7 +19,7 @@ from app.widgets.empty_state import IconLabel
 from app.widgets.labels import ElidedLabel, Label
 from core.base.events import Progress
 
-_TONES = {"pretraining": "series_2", "first": "series_1", "second": "series_4"}
+_TONES = {"queries": "series_3", "pretraining": "series_2", "first": "series_1", "second": "series_4"}
 _COLUMN = 260  # least width of a curve
 _FIGURES = {"nb_recall": "recall", "recall": "recall", "rate": "rate", "learning_rate": "rate"}
 
@@ -132,8 +132,8 @@ class RunCard(Card):
         self._losses[stage].setText(" · ".join([tr("loss {n}", n=self.plots[stage].last()), *more]))
 
     def _add_plot(self, stage: str) -> None:
-        title = tr(words.STAGES.get(stage, stage.capitalize()))
-        plot = CurvePlot(title, _TONES.get(stage, "series_3"))
+        title = words.stage_title(stage)
+        plot = CurvePlot(title, _TONES.get(stage, "series_5"))
         well = Card(role="well", padding=12, spacing=4)
         self._losses[stage] = Label("", "small", wrap=True)
         well.body.addWidget(ElidedLabel(title, "strong", mode=Qt.TextElideMode.ElideRight))
@@ -177,7 +177,7 @@ class Step(QWidget):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self._title = tr(words.STAGES[name])
+        self._title = words.stage_title(name)
         self._state = "new"
         self.sign = IconLabel("more", "outline", 16)
         self.label = Label(self._title, "muted")

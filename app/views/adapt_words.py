@@ -8,7 +8,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QLocale
 
-from app.i18n import grouped, plural, tr
+from app.i18n import grouped, tr
 from app.models import adapt_entries as entries
 from app.models.adapt_entries import Estimate, Run, Verdict
 from app.tasks.remaining import size_text
@@ -32,34 +32,38 @@ class RecipeWords:
 
 
 _TAUGHT = "Questions are made from your documents: their titles, headings, definitions, and what you asked and opened."
-_PAIRS = "It learns to tell the passage that answers from those that only look like it."
+_QUERIES = "It learns to read a question so that the passage that answers it is nearest. The index stays as it is."
+_WORDS = "It reads the passages to learn the words that are special to them."
+_ROUNDS = (
+    "In two rounds it learns to tell what answers from what only looks like it; the second on what it still mistakes."
+)
+_BETTER = "The better of both is put to the test."
 RECIPES = {
-    entries.QUICK: RecipeWords("Quick", "One round on questions made from your documents. A first try.", (
-        _TAUGHT, _PAIRS,
+    entries.QUICK: RecipeWords("Quick", "Learns how to read questions about your documents. A first try.", (
+        _TAUGHT, _QUERIES,
     )),
-    entries.STANDARD: RecipeWords("Standard", "Learns the language of your documents first, then in two rounds what "
-                                  "answers a question.", (
-        "It reads all passages to learn the words that are special to them.", _TAUGHT, _PAIRS,
-        "What it still mistakes is found, and taught in a second round.",
+    entries.STANDARD: RecipeWords("Standard", "Learns the words of your documents too, and in two rounds what answers "
+                                  "a question.", (
+        _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _BETTER,
     )),
-    entries.THOROUGH: RecipeWords("Thorough", "The same for longer, with harder examples found anew while it learns. "
-                                  "Good for a night.", (
-        "It reads all passages several times to learn the words that are special to them.", _TAUGHT, _PAIRS,
-        "What it still mistakes is found again and again while it learns.",
+    entries.THOROUGH: RecipeWords("Thorough", "The same for longer, on more questions. Good for a night.", (
+        _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _BETTER,
     )),
 }  # fmt: skip
 
 STAGES = {
     "questions": "Questions from your documents",
-    "pretraining": "The words of your documents",
     "mining": "What is easily mistaken",
+    "queries": "How questions are read",
+    "pretraining": "The words of your documents",
     "first": "First round",
     "second": "Second round",
     "judging": "The test",
-    "encoding": "New index, only if it is better",
+    "encoding": "Taking it over, only if it is better",
 }
+_ORDER = tuple(STAGES)
 _OF_RECIPE = {
-    entries.QUICK: ("questions", "mining", "first", "judging", "encoding"),
+    entries.QUICK: ("questions", "mining", "queries", "judging", "encoding"),
     entries.STANDARD: tuple(STAGES),
     entries.THOROUGH: tuple(STAGES),
 }
@@ -140,9 +144,15 @@ def recipe_title(recipe: str) -> str:
 
 
 def shown_stages(recipe: str, seen: Sequence[str]) -> list[str]:
-    """The stages of a run in order: those of the recipe and those that were seen; making the index is one."""
-    expected = _OF_RECIPE.get(recipe, tuple(STAGES))
-    return [name for name in STAGES if name in expected or name in {merged(stage) for stage in seen}]
+    """The stages of a run: those that were seen, as they came, then those that the recipe still has before it."""
+    begun = list(dict.fromkeys(merged(stage) for stage in seen))
+    reached = max((_ORDER.index(stage) for stage in begun if stage in _ORDER), default=-1)
+    expected = _OF_RECIPE.get(recipe, _ORDER)
+    return begun + [stage for stage in expected if stage not in begun and _ORDER.index(stage) > reached]
+
+
+def stage_title(stage: str) -> str:
+    return tr(STAGES.get(stage, stage.capitalize()))
 
 
 def merged(stage: str) -> str:
@@ -210,11 +220,3 @@ def ranks(before: int | None, after: int | None, depth: int = 100) -> str:
     """From which place to which a passage moved."""
     beyond = tr("beyond {n}", n=depth)
     return f"{before or beyond} → {after or beyond}"
-
-
-def questions_left(done: int, wanted: int) -> str:
-    return (
-        tr("{done} of {wanted} judged", done=done, wanted=wanted)
-        if done
-        else plural(wanted, "{n} question", "{n} questions")
-    )

@@ -22,6 +22,7 @@ STAGES = {
     "battery": "Waiting for the charger",
     "purging": "Wiping what was deleted",
     "questions": "Making questions from your documents",
+    "queries": "Learning how to read questions",
     "pretraining": "Learning the words of your documents",
     "mining": "Finding what is easily mistaken",
     "first": "Learning what answers a question, first round",
@@ -33,8 +34,8 @@ STAGES = {
 SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
     "battery": "Waiting", "purging": "Wiping",
-    "questions": "Questions", "mining": "Examples", "pretraining": "Learning", "first": "Learning",
-    "second": "Learning", "judging": "Judging",
+    "questions": "Questions", "mining": "Examples", "queries": "Learning", "pretraining": "Learning",
+    "first": "Learning", "second": "Learning", "judging": "Judging",
 }  # fmt: skip
 
 

@@ -14,8 +14,8 @@ FAILED = {"code": "disk-full", "message": "The disk is full: a checkpoint could 
 _MB = 1_000_000
 _SECONDS = {"quick": (320.0, 520.0), "standard": (1500.0, 2400.0), "thorough": (9000.0, 15000.0)}
 _STAGES = {
-    "quick": ("questions", "mining", "first", "judging"),
-    "standard": ("questions", "pretraining", "mining", "first", "mining", "second", "judging"),
+    "quick": ("questions", "mining", "queries", "judging"),
+    "standard": ("questions", "mining", "queries", "pretraining", "first", "second", "judging"),
 }
 QUESTIONS = (
     "who decides on the fees of the northern harbour",
@@ -47,7 +47,7 @@ def events(recipe: str) -> Iterator[tuple[str, dict[str, Any]]]:
         for step in range(30):
             left -= 1
             yield "progress", {"stage": stage, "done": step * 40, "total": 1200, "seconds_left": float(left)}
-            if stage in ("pretraining", "first", "second"):
+            if stage in ("queries", "pretraining", "first", "second"):
                 loss = 2.4 * math.exp(-step / 11) + 0.7 + noise.uniform(-0.18, 0.18)
                 figures = {"recall": 0.61 + step / 120} if stage != "pretraining" else {}
                 yield "curve", {"stage": stage, "step": step * 40, "loss": loss, "figures": figures}

@@ -95,9 +95,9 @@ def test_recipes_tell_what_they_take_and_what_will_happen(open_page: Callable[..
     for part in ("about 5 to 9 minutes", "about 25 to 40 minutes", "about 2 to 4 hours", "1.2 GB of memory", "310 MB"):
         assert part in told
     assert "beyond doubt" in told
-    assert "second round" in told
+    assert "In two rounds" in told
     page.choice.cards["quick"].click()
-    assert "second round" not in shown_words(page.choice)
+    assert "In two rounds" not in shown_words(page.choice)
     assert page.choice.start.isEnabled()
     assert page.choice.cards["quick"].accessibleName() == "Quick: about 5 to 9 minutes"
 
@@ -390,6 +390,20 @@ def test_gains_and_estimates_in_words() -> None:
         "about a minute", "about 6 to 9 minutes", "about 6 minutes", "about 25 to 40 minutes", "about 2 to 4 hours",
         "about 1 to 2 hours",
     ]  # fmt: skip
+
+
+def test_stages_are_listed_as_they_come_then_what_is_to_come() -> None:
+    quick = ["questions", "mining", "queries", "judging", "encoding"]
+    assert words.shown_stages("quick", []) == quick
+    assert words.shown_stages("quick", ["questions", "mining"]) == quick
+    assert words.shown_stages("quick", ["questions", "first", "indexing"]) == ["questions", "first", "encoding"]
+    assert words.shown_stages("standard", ["mining", "questions", "new"])[:4] == [
+        "mining",
+        "questions",
+        "new",
+        "queries",
+    ]
+    assert words.stage_title("new") == "New"
 
 
 def test_rows_of_the_history_bear_what_is_absent() -> None:
