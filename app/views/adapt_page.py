@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -170,7 +170,12 @@ class AdaptPage(Page):
 
     def _show_run(self, run: Run) -> None:
         self.verdict.show_run(run, self._names(run))
-        QTimer.singleShot(0, self, lambda: self.scroller.ensureWidgetVisible(self.verdict, 0, 20))
+        QTimer.singleShot(0, self, self._scroll_to_verdict)
+
+    def _scroll_to_verdict(self) -> None:
+        """Its first line at the top: it may be higher than the window."""
+        top = self.verdict.mapTo(self.scroller.widget(), QPoint(0, 0)).y()
+        self.scroller.verticalScrollBar().setValue(max(0, top - 8))
 
     def _names(self, run: Run) -> dict[int, str]:
         """What the documents of a run's examples are called; those that are gone are left out."""

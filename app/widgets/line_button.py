@@ -45,6 +45,10 @@ class LineButton(QPushButton):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
+        layout = self.layout()
+        if layout is not None:  # what it knows of its wrapped words is of another width
+            layout.invalidate()
+            layout.activate()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -26,6 +26,8 @@ from app.theme import Theme  # noqa: E402
 from app.views.main_window import MainWindow  # noqa: E402
 from core.base.errors import DiskFull  # noqa: E402
 from core.library import Library  # noqa: E402
+from core.store import database, passages  # noqa: E402
+from core.store.passages import NewPassage  # noqa: E402
 
 
 def rest(app: QApplication, milliseconds: int) -> None:
@@ -165,6 +167,42 @@ def wipe(window: MainWindow) -> None:
     window.actions_by_id["purge"].trigger()
 
 
+def adapt(window: MainWindow) -> None:
+    window.navigate("adapt")
+    page = window.page("adapt")
+    until = QDeadlineTimer(20_000)
+    while (page.work.history is None or len(page.work.estimates) < 3) and not until.hasExpired():
+        rest(QApplication.instance(), 100)
+
+
+def adapt_empty(window: MainWindow) -> None:
+    window.navigate("adapt")
+
+
+def adapt_run(window: MainWindow) -> None:
+    os.environ["FAKE_ADAPT_REST"] = "0.02"
+    adapt(window)
+    window.page("adapt").choice.start.click()
+    rest(QApplication.instance(), 5_000)
+    del os.environ["FAKE_ADAPT_REST"]
+
+
+def adapt_verdict(window: MainWindow) -> None:
+    adapt(window)
+    window.page("adapt").history.lines[0].click()
+
+
+def adapt_used(window: MainWindow) -> None:
+    os.environ["FAKE_ADAPT"] = "used"
+    adapt_verdict(window)
+    del os.environ["FAKE_ADAPT"]
+
+
+def adapt_judge(window: MainWindow) -> None:
+    adapt(window)
+    window.page("adapt").judge_button.click()
+
+
 # name, function, which library it wants
 STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("welcome", welcome, "empty"),
@@ -191,14 +229,25 @@ STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("models-error", models_error, "full"),
     ("models-needs", models_needs, "full"),
     ("models-change", models_change, "full"),
+    ("adapt-empty", adapt_empty, "empty"),
+    ("adapt", adapt, "passages"),
+    ("adapt-run", adapt_run, "passages"),
+    ("adapt-verdict", adapt_verdict, "passages"),
+    ("adapt-used", adapt_used, "passages"),
+    ("adapt-judge", adapt_judge, "passages"),
     ("trouble", welcome, "broken"),
 )
 
 
 def libraries(folder: Path) -> dict[str, Path]:
-    made = {name: folder / name for name in ("empty", "full", "broken")}
+    made = {name: folder / name for name in ("empty", "full", "passages", "broken")}
     Library.create(made["empty"]).close()
     fill(made["full"])
+    fill(made["passages"])
+    db = database.open_writer(made["passages"])
+    with database.transaction(db):
+        passages.replace_passages(db, 1, [NewPassage("A paragraph of text.", 0, 20, 1, 1, (), "en", "hash")])
+    db.conn.close()
     made["broken"].mkdir()
     (made["broken"] / "library.db").write_bytes(b"this is no database" * 200)
     return made

@@ -15,6 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
+from test_app_access import check, controls, name
 
 from app.context import Place
 from app.errors import Message, Notifications
@@ -353,6 +354,32 @@ def test_judging_ends_with_thanks(
     qtbot.waitUntil(lambda: view.stack.currentWidget() is view.nothing, timeout=WAIT)
     assert view.nothing.title.text() == "Thank you"
     assert view.amount.text() == "16 of 50 questions"
+
+
+# reach
+
+
+def test_all_can_be_reached_named_and_seen_in_a_small_window_with_large_text(
+    open_page: Callable[..., AdaptPage], window: MainWindow, qtbot: QtBot, kept: list[tuple[str, dict[int, int]]]
+) -> None:
+    page = open_page("used")
+    page.history.lines[0].click()
+    check(window)
+    there = {name(widget) for widget in controls(window)}
+    assert {"Begin: Standard", "Judge questions", "Take it back…"} <= there
+    window.resize(900, 650)
+    window._theme.set_text_percent(180)
+    qtbot.wait(100)
+    assert page.scroller.widget().width() <= page.scroller.viewport().width()
+    page.judge_button.click()
+    qtbot.waitUntil(lambda: page.judge.judging.item is not None, timeout=WAIT)
+    qtbot.wait(100)
+    check(window)
+    inner = page.judge.yes.window()
+    for button in (page.judge.yes, page.judge.partly, page.judge.no, page.judge.undo, page.judge.skip):
+        assert button.width() >= button.minimumSizeHint().width(), button.text()
+        assert button.mapTo(inner, button.rect().topRight()).x() <= inner.width()
+    window._theme.set_text_percent(100)
 
 
 # parts
