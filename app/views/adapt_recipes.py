@@ -90,14 +90,19 @@ class RecipeChoice(Card):
 
     def _build_start(self) -> None:
         self.limit = QComboBox()
+        self.limit.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.limit.setMinimumContentsLength(10)
         self.limit.setAccessibleName(tr("Longest time of a round"))
         for minutes in LIMITS:
             self.limit.addItem(_limit_words(minutes), minutes)
         self.hint = Label("", "small", wrap=True)
         self.start = Button(tr("Begin"), "primary", "sparkle", self._begin)
-        line = row(Label(tr("Each round"), "body"), self.limit, self.hint, self.start, spacing=10)
-        line.setStretch(2, 1)
-        self.body.addLayout(line)
+        self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._foot.setSpacing(10)
+        self._foot.addLayout(row(Label(tr("Longest round")), self.limit, None, spacing=10))
+        self._foot.addWidget(self.hint, 1)
+        self._foot.addLayout(row(None, self.start))
+        self.body.addLayout(self._foot)
 
     @property
     def recipe(self) -> str:
@@ -114,7 +119,9 @@ class RecipeChoice(Card):
         super().resizeEvent(event)
         narrow = NARROW * max(1.0, self.fontMetrics().height() / 19)
         across = self.width() >= narrow
-        self._line.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
+        direction = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        for line in (self._line, self._foot):
+            line.setDirection(direction)
 
     def _tell(self) -> None:
         recipe = self.recipe
@@ -140,10 +147,10 @@ class RecipeChoice(Card):
 
 def _limit_words(minutes: int | None) -> str:
     if minutes is None:
-        return tr("as the recipe has it")
+        return tr("as planned")
     if minutes < 60:
-        return tr("at most {n} minutes", n=minutes)
-    return tr("at most an hour") if minutes == 60 else tr("at most {n} hours", n=minutes // 60)
+        return tr("{n} minutes", n=minutes)
+    return tr("an hour") if minutes == 60 else tr("{n} hours", n=minutes // 60)
 
 
 def _with_sign(icon_name: str, label: Label, text: str = "") -> QWidget:
