@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from core.base import paths
 from core.base.events import Control
-from core.encode.encoder import PASSAGE, Encoded, Encoder, FloatArray, TokenStates
+from core.encode.encoder import PASSAGE, QUERY, Encoded, Encoder, FloatArray, TokenStates
 
 MOST_BYTES = 1 << 30  # about 700,000 vectors of 384 dimensions
 _BATCH = 500
@@ -88,7 +88,9 @@ class Remembering:
     """An encoder that does not encode again what was kept. Only dense vectors are kept."""
 
     def __init__(self, encoder: Encoder, kept: KeptVectors) -> None:
-        self._encoder, self._kept, self._made_by = encoder, kept, made_by(encoder)
+        self._encoder, self._kept = encoder, kept
+        # by kind: an encoder may have a model of its own for queries
+        self._made_by = {kind: made_by(encoder, kind) for kind in (PASSAGE, QUERY)}
 
     @property
     def id(self) -> str:
@@ -111,7 +113,8 @@ class Remembering:
         on_batch: Callable[[int], None] | None = None,
     ) -> FloatArray:  # fmt: skip
         keys = [vector_key(kind, text) for text in texts]
-        known = self._kept.get(self._made_by, list(dict.fromkeys(keys)))
+        made = self._made_by[kind]
+        known = self._kept.get(made, list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
             done = len(texts) - len(missing)
@@ -120,7 +123,7 @@ class Remembering:
                 on_batch=None if on_batch is None else lambda n: on_batch(done + n),
             )  # fmt: skip
             rows = {key: vector.astype("<f4").tobytes() for key, vector in zip(missing, fresh, strict=True)}
-            self._kept.put(self._made_by, rows.items())
+            self._kept.put(made, rows.items())
             known.update(rows)
         return np.frombuffer(b"".join(known[key] for key in keys), "<f4").reshape(-1, self.dimension)
 
@@ -146,12 +149,12 @@ class Remembering:
         return self._encoder.token_states(text, kind)
 
 
-def made_by(encoder: Encoder) -> str:
-    """The encoder's id and a hash of what it makes of one text.
+def made_by(encoder: Encoder, kind: str = PASSAGE) -> str:
+    """The encoder's id and a hash of what it makes of one text of this kind.
 
     Whatever changes its vectors (the graph in 8 bits or exact, one exported anew, other heads) changes the name.
     """
-    vector = encoder.encode([_PROBE], kind=PASSAGE)[0].astype("<f4")
+    vector = encoder.encode([_PROBE], kind=kind)[0].astype("<f4")
     return f"{encoder.id}@{hashlib.sha256(vector.tobytes()).hexdigest()[:16]}"
 
 

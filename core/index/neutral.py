@@ -62,6 +62,12 @@ class Means:
         left = centred - (centred @ self._span.T) @ self._span
         return _unit(left + (1.0 - CENTRED) * self.centre.astype(np.float64))
 
+    def query_map(self) -> tuple[Doubles, Doubles]:
+        """Matrix [D, D] and shift [D] with `queries(v) = unit(v @ matrix + shift)`, for those who need its gradient."""
+        matrix = np.eye(len(self.centre)) - self._span.T @ self._span
+        centre = self.centre.astype(np.float64)
+        return matrix, (1.0 - CENTRED) * centre - centre @ matrix
+
     def differ(self, other: Means | None) -> bool:
         """Whether vectors made with `other` are worth making anew."""
         if other is None or self.languages != other.languages:

@@ -80,6 +80,7 @@ class Ranking:
 def rank(
     snapshot: Snapshot, prepared: Prepared, channels: Sequence[str], depth: int = DEPTH,
     allowed: npt.NDArray[np.int64] | None = None, fusing: Fusing = DEFAULT,
+    kept: feedback.Memory | None = None,
 ) -> Ranking:  # fmt: skip
     """Rank the union of the channels' candidates by the fused score.
 
@@ -99,7 +100,7 @@ def rank(
     added: tuple[QueryTerm, ...] = ()
     if fusing.feedback and BM25 in scores and len(scores) > 1:
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
-        added = feedback.expansion(snapshot, prepared.terms, first.ids, first.totals)
+        added = feedback.expansion(snapshot, prepared.terms, first.ids, first.totals, kept or feedback.memory())
         scores[BM25] = scores[BM25] + snapshot.sparse_scores(BM25, added, ids)
     if len(finding) < len(channels):
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))

@@ -7,11 +7,13 @@ weights; what is added is shown in explanations like any other word.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from core.base.recent import Recent
 from core.base.types import BM25, Passage
 from core.index.snapshot import Ids, Scores, Snapshot
 from core.text.analyze import QueryTerm, terms
@@ -23,15 +25,35 @@ SHARE = 0.3  # of the whole query's weight that the added words have
 _LOOKED_UP = 80  # words whose frequency in the library is asked for
 _MOST_PASSAGES = 0.2  # share of the library beyond which a word tells nothing
 _LEAST_LETTERS = 2
+_HEARD = 4_096  # passages whose words are kept for the next queries
 
 
-def expansion(snapshot: Snapshot, query_terms: Sequence[QueryTerm], ids: Ids, totals: Scores) -> tuple[QueryTerm, ...]:
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The words of a passage: how often each stands there, all together, and how it is written."""
+
+    counts: Mapping[str, int]
+    length: int
+    shown: dict[str, str]
+
+
+Memory = Recent[int, Heard]
+
+
+def memory() -> Memory:
+    """What passages say, for as long as the same ones may be met; a passage never changes."""
+    return Recent(_HEARD)
+
+
+def expansion(
+    snapshot: Snapshot, query_terms: Sequence[QueryTerm], ids: Ids, totals: Scores, kept: Memory
+) -> tuple[QueryTerm, ...]:
     """Words of the best of `ids` (best first, with their scores), weighted against the words of the query."""
     best = ids[:PASSAGES].tolist()
     if not best or not query_terms or snapshot.passage_count < LEAST_PASSAGES:
         return ()
     trust = np.exp(totals[: len(best)] - totals[0])
-    said, shown = _relevance(snapshot.passages(best), dict(zip(best, (trust / trust.sum()).tolist(), strict=True)))
+    said, shown = _relevance(_heard(snapshot, best, kept), dict(zip(best, (trust / trust.sum()).tolist(), strict=True)))
     known = {text for term in query_terms for text in term.alternatives}
     chosen = _telling(snapshot, {word: p for word, p in said.items() if word not in known})
     total = sum(said[word] for word in chosen)
@@ -39,19 +61,31 @@ def expansion(snapshot: Snapshot, query_terms: Sequence[QueryTerm], ids: Ids, to
     return tuple(QueryTerm(shown[word], (word,), weight * said[word] / total) for word in chosen)
 
 
-def _relevance(passages: dict[int, Passage], trust: dict[int, float]) -> tuple[dict[str, float], dict[str, str]]:
+def _heard(snapshot: Snapshot, ids: Sequence[int], kept: Memory) -> dict[int, Heard]:
+    """What these passages say."""
+    missing = [id for id in ids if id not in kept]
+    for id, passage in snapshot.passages(missing).items():
+        kept.put(id, _taken_apart(passage))
+    return {id: heard for id in ids if (heard := kept.get(id)) is not None}
+
+
+def _taken_apart(passage: Passage) -> Heard:
+    text = f"{passage.title}\n{passage.text}"
+    found = terms(text, passage.language)
+    shown: dict[str, str] = {}
+    for term in found:
+        shown.setdefault(term.text, text[term.start : term.end])
+    return Heard(Counter(term.text for term in found), len(found), shown)
+
+
+def _relevance(passages: dict[int, Heard], trust: dict[int, float]) -> tuple[dict[str, float], dict[str, str]]:
     """How likely each word is in a relevant passage, and how it is written there."""
     said: defaultdict[str, float] = defaultdict(float)
     shown: dict[str, str] = {}
-    for id, passage in passages.items():
-        found = terms(f"{passage.title}\n{passage.text}", passage.language)
-        offset = len(passage.title) + 1
-        for term in found:
-            said[term.text] += trust[id] / len(found)
-            if term.start >= offset:
-                shown.setdefault(term.text, passage.text[term.start - offset : term.end - offset])
-            else:
-                shown.setdefault(term.text, passage.title[term.start : term.end])
+    for id, heard in passages.items():
+        for word, count in heard.counts.items():
+            said[word] += trust[id] * count / heard.length
+        shown = heard.shown | shown
     return said, shown
 
 

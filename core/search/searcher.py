@@ -32,8 +32,8 @@ from core.index.dense import Floats
 from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
 from core.models import adapted
+from core.search import feedback, foreign, fuse, levels, phrases, syntax, words
 from core.search import filters as filtering
-from core.search import foreign, fuse, levels, phrases, syntax, words
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
 from core.search.fuse import Fusing
@@ -94,6 +94,7 @@ class Searcher:
         self._given = fusing
         self._sentences = levels.Sentences(encoder)
         self._remembered: deque[tuple[Query, Ranking, tuple[Hit, ...]]] = deque(maxlen=_REMEMBERED)
+        self._heard = feedback.memory()
         self._snapshot: Snapshot | None = None
         self._damaged = False
         self._languages: list[str] = []
@@ -191,14 +192,19 @@ class Searcher:
         """
         return self.search(Query(standalone(question, history), k=k, filters=filters, literal=True))
 
-    def ranking(self, query: Query, depth: int) -> Ranking:
-        """At least `depth` candidates of each channel without their texts, for evaluation. Raises as `search`."""
+    def ranking(self, query: Query, depth: int, without: int | None = None) -> Ranking:
+        """At least `depth` candidates of each channel without their texts, for evaluation and training.
+
+        The passage `without` is left out of everything, as if it were not in the library. Raises as `search`.
+        """
         parsed, snapshot = _parsed(query), self.snapshot()
         query = parsed.asked(query)
         prepared, _ = self._prepare(snapshot, query)
         allowed = self._allowed(snapshot, query, parsed)
+        if without is not None:
+            allowed = np.setdiff1d(snapshot.ids() if allowed is None else allowed, [without])
         channels = self._usable(snapshot, query, prepared)
-        return rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, self._fusing(snapshot))
+        return rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, self._fusing(snapshot), self._heard)
 
     def context(self, query: Query, passage_id: int) -> MatchContext:
         """How `passage_id` scores for `query`, whether or not the search returned it.
@@ -291,7 +297,7 @@ class Searcher:
         """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few."""
         depth, fusing = max(DEPTH, query.k), self._fusing(snapshot)
         while True:
-            ranking = rank(snapshot, prepared, channels, depth, allowed, fusing)
+            ranking = rank(snapshot, prepared, channels, depth, allowed, fusing, self._heard)
             if not query.fold:
                 return ranking, unfolded(snapshot, ranking, query.filters, query.k)
             found = fold(snapshot, ranking, query.filters, query.k)

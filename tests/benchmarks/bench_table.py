@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from core.base.types import BM25, DENSE, FUSED
-from core.encode.encoder import PASSAGE, QUERY, input_text
+from core.encode.encoder import PASSAGE, QUERY, Encoder, input_text
 from core.encode.load import open_encoder
 from core.evaluate.datasets import Dataset, load
 from core.evaluate.kept_vectors import KeptVectors, made_by, vector_key
@@ -39,7 +39,7 @@ def main() -> None:
             model = ENGLISH if language(folder) == "en" else OTHERS
             encoder = open_encoder(model)
             if options.vectors:
-                fill(kept, made_by(encoder), options.vectors / model / f"{folder.name}.npz", data)
+                fill(kept, encoder, options.vectors / model / f"{folder.name}.npz", data)
             found = evaluate_encoder(data, encoder, options.channels.split(","), kept=kept)
         with rows.open("a") as file:
             file.write(json.dumps(row(found)) + "\n")
@@ -68,14 +68,14 @@ def language(folder: Path) -> str:
     return str(json.loads((folder / "meta.json").read_text()).get("lang", ""))
 
 
-def fill(kept: KeptVectors, maker: str, path: Path, data: Dataset) -> None:
+def fill(kept: KeptVectors, encoder: Encoder, path: Path, data: Dataset) -> None:
     if not path.exists():
         return
     with np.load(path) as table:
         inputs = [input_text((), d.text, d.title) for d in data.corpus]
         for kind, texts, vectors in ((PASSAGE, inputs, table["P"]), (QUERY, [*data.queries.values()], table["Q"])):
             rows = zip(texts, np.ascontiguousarray(vectors, "<f4"), strict=True)
-            kept.put(maker, ((vector_key(kind, text), vector.tobytes()) for text, vector in rows))
+            kept.put(made_by(encoder, kind), ((vector_key(kind, text), vector.tobytes()) for text, vector in rows))
 
 
 def row(found: Evaluation) -> dict[str, object]:
