@@ -116,7 +116,9 @@ def test_no_kind_outweighs_and_no_passage_is_asked_too_often() -> None:
     assert len(made.questions) == 100
     assert set(made.kinds) >= {TITLE, HEADING, SENTENCE}
     assert made.kinds[SENTENCE] + made.kinds.get(CROP, 0) <= 20
-    assert max(Counter(q.positive for q in made.questions).values()) <= 2
+    few = questions.make(_library(6), per_passage=2)
+    assert max(Counter(q.positive for q in few).values()) == 2
+    assert max(Counter(q.positive for q in questions.make(_library(6), per_passage=9)).values()) > 2
     assert all(q.weight < 1 for q in made.questions if q.kind in (SENTENCE, CROP))
 
 

@@ -97,7 +97,7 @@ def test_a_long_passage_is_cut_to_what_the_prompt_may_hold() -> None:
     backend = EchoBackend(ASKED, prompt_budget=600)
     Writer(backend, styles=[QUESTION])([piece(1, f"{FILLER} " * 60)])
     assert 0 < backend.count_prompt(backend.prompts[0]) <= 600
-    none = EchoBackend(ASKED, prompt_budget=300)
+    none = EchoBackend(ASKED, prompt_budget=260)
     assert Writer(none, styles=[QUESTION])([BEES]) == []
     assert none.prompts == []
 
