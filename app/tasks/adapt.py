@@ -39,6 +39,7 @@ class AdaptWork(QObject):
         self._looking: Call | None = None  # the call for the history
         self._trying: Call | None = None  # the call for an estimate
         self._fresh = False
+        self._in_vain: set[str] = set()  # recipes that could not be tried: not again before the page is seen again
         self.estimates: dict[str, Estimate] = {}
         self.history: list[Run] | None = None  # None until the first came; the newest first
         self.stages: list[str] = []  # of the run at work, in the order in which they began
@@ -84,18 +85,19 @@ class AdaptWork(QObject):
             call.failed.connect(lambda error: self._looked(lambda: self.failed.emit(error)))
             call.cancelled.connect(lambda: self._looked(lambda: None))
         if estimates:
+            self._in_vain.clear()
             self.try_next()
 
     def try_next(self) -> None:
         """Estimate the next recipe; one at a time, and none while a job runs: it would measure the job."""
-        left = [recipe for recipe in RECIPES if recipe not in self.estimates]
+        left = [recipe for recipe in RECIPES if recipe not in self.estimates and recipe not in self._in_vain]
         if not left or self._trying is not None or self._jobs.running is not None:
             return
         call = self._trying = self._engine.call(JOB, "adapt_estimate", {"recipe": left[0]})
         call.setProperty("recipe", left[0])
         self._fresh = True
         call.result.connect(self._estimated)
-        call.failed.connect(lambda error: self._tried(lambda: self.failed.emit(error)))
+        call.failed.connect(lambda error: self._not_tried(left[0], error))
         call.cancelled.connect(lambda: self._tried(lambda: None))
         self.changed.emit()
 
@@ -122,6 +124,10 @@ class AdaptWork(QObject):
         if self._fresh:
             self.estimates[made.recipe] = made
         self._tried(self.try_next)
+
+    def _not_tried(self, recipe: str, error: Any) -> None:
+        self._in_vain.add(recipe)
+        self._tried(lambda: self.failed.emit(error))
 
     def _tried(self, then: Callable[[], object]) -> None:
         self._trying = None

@@ -62,6 +62,7 @@ class RecipeChoice(Card):
         super().__init__(parent, padding=18, spacing=12)
         self._estimates: dict[str, Estimate] = {}
         self._hindrance = ""
+        self._told = ""  # the recipe whose steps are shown
         self.body.addWidget(Label(tr("Learn from your documents"), "heading"))
         self.cards = {recipe: RecipeCard(recipe) for recipe in RECIPES}
         self._group = QButtonGroup(self)
@@ -125,13 +126,9 @@ class RecipeChoice(Card):
 
     def _tell(self) -> None:
         recipe = self.recipe
-        while (item := self.steps.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        for number, step in enumerate(words.RECIPES[recipe].steps, 1):
-            self.steps.addWidget(_with_sign("", Label(tr(step), wrap=True), f"{number}."))
+        if recipe != self._told:
+            self._told = recipe
+            self._tell_steps(recipe)
         made = self._estimates.get(recipe)
         known = made is not None and not made.reason
         self.material.setText(words.estimate_material(made) if made is not None and known else "")
@@ -140,6 +137,15 @@ class RecipeChoice(Card):
         self.hint.setText(why_not)
         self.start.setEnabled(not why_not)
         self.start.setAccessibleName(tr("Begin: {recipe}", recipe=words.recipe_title(recipe)))
+
+    def _tell_steps(self, recipe: str) -> None:
+        while (item := self.steps.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for number, step in enumerate(words.RECIPES[recipe].steps, 1):
+            self.steps.addWidget(_with_sign("", Label(tr(step), wrap=True), f"{number}."))
 
     def _begin(self) -> None:
         self.begun.emit(self.recipe, self.limit.currentData())

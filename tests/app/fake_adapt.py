@@ -1,5 +1,6 @@
 """What the fake role knows of adapting. The variable FAKE_ADAPT chooses how the run ends and what was before:
-accepted (the default), refused, undecided, failed, stopped (a run that can go on), used (one is in use), few."""
+accepted (the default), refused, undecided, failed, stopped (a run that can go on), used (one is in use), few,
+broken (no estimate can be made)."""
 
 from __future__ import annotations
 

@@ -161,6 +161,9 @@ class FakeRole:
 
     def adapt_estimate(self, number: int, control: Control, recipe: str) -> Any:
         time.sleep(fake_adapt.rest())
+        if fake_adapt.kind() == "broken":
+            self.say(number, "error", fake_adapt.FAILED)
+            raise SystemExit
         return fake_adapt.estimate(recipe)
 
     def adapt_history(self, number: int, control: Control) -> Any:

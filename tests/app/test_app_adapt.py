@@ -90,7 +90,7 @@ def run_to_its_end(page: AdaptPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not page.verdict.isHidden() or not page.banner.isHidden(), timeout=WAIT)
 
 
-def test_recipes_tell_what_they_take_and_what_will_happen(open_page: Callable[..., AdaptPage]) -> None:
+def test_recipes_tell_what_they_take_and_what_will_happen(open_page: Callable[..., AdaptPage], qtbot: QtBot) -> None:
     page = open_page(tried=True)
     told = shown_words(page.choice)
     for part in ("about 5 to 9 minutes", "about 25 to 40 minutes", "about 2 to 4 hours", "1.2 GB of memory", "310 MB"):
@@ -98,6 +98,7 @@ def test_recipes_tell_what_they_take_and_what_will_happen(open_page: Callable[..
     assert "beyond doubt" in told
     assert "In two rounds" in told
     page.choice.cards["quick"].click()
+    qtbot.waitUntil(lambda: "Questions are made" in shown_words(page.choice), timeout=WAIT)
     assert "In two rounds" not in shown_words(page.choice)
     assert page.choice.start.isEnabled()
     assert page.choice.cards["quick"].accessibleName() == "Quick: about 5 to 9 minutes"
@@ -233,6 +234,24 @@ def test_too_few_documents_or_other_work_leave_nothing_to_begin(
     assert "Other work" in page.choice.hint.text()
     window.context.jobs.cancel()
     qtbot.waitUntil(lambda: page.choice.start.isEnabled(), timeout=WAIT)
+
+
+def test_a_trial_that_fails_is_told_and_not_made_again_and_again(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_ADAPT", "broken")
+    asked: list[str] = []
+    assert window.context is not None
+    ask = window.context.engine.call
+    monkeypatch.setattr(window.context.engine, "call", lambda *a: [asked.append(a[1]), ask(*a)][1])
+    window.navigate("adapt", None)
+    page = window.page("adapt")
+    qtbot.waitUntil(lambda: page.banner.isVisible() and asked.count("adapt_estimate") == 3, timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.work.estimating, timeout=WAIT)
+    page.refresh()
+    qtbot.wait(300)
+    assert asked.count("adapt_estimate") == 3
+    assert page.choice.start.isEnabled()
 
 
 def test_an_empty_library_says_what_to_do(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
