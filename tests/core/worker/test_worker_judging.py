@@ -9,11 +9,14 @@ from typer.testing import CliRunner
 
 from core.cli.commands import app
 from core.evaluate import own
+from core.ingest.removal import delete_documents
 from core.library import Library
 from core.store import database
 from core.train.signals import key_of
 from core.worker.finding import Finder
 from core.worker.judging import POOLED, Judging
+from core.worker.purge import purge
+from tests.core.train.asked import FILLER, Made
 from tests.corpus import make_folder
 from tests.kept import Kept
 
@@ -79,4 +82,21 @@ def test_evaluate_measures_on_what_was_judged(made, tiny_home) -> None:
         assert CliRunner().invoke(app, ["evaluate", *wrong]).exit_code == 2
     library.judge(words, {})
     library.judge("nothing answers this", {})
+    library.close()
+
+
+def test_a_purge_takes_what_was_said_of_passages_that_are_gone(tmp_path) -> None:
+    made = Made(tmp_path / "library")
+    gone, stays = made.add("/shelf/a.txt", ["Quokkas sleep."]), made.add("/shelf/b.txt", [FILLER])
+    library = Library.open(tmp_path / "library")
+    library.judge("where do quokkas sleep?", {made.ids(gone)[0]: 2})
+    library.judge("green book", {made.ids(stays)[0]: 2})
+    library.close()
+    with database.transaction(made.db):
+        delete_documents(made.db, [gone], keep_vectors=True)  # as a run leaves it that is cut off
+    made.db.conn.close()
+    purge(tmp_path / "library")
+    assert b"where do quokkas" not in (tmp_path / "library" / database.FILE).read_bytes()
+    library = Library.open(tmp_path / "library")
+    assert [one.question for one in library.judgements()] == ["green book"]
     library.close()
