@@ -39,7 +39,7 @@ def _above(part: str, question: Question) -> str:
 def _cut(text: str, words: str) -> str:
     """`text` without the first place where `words` stand, whatever the spaces between them."""
     parts = words.rstrip(".?! ").split()
-    if not parts or parts[0].casefold() not in text.casefold():  # a pattern costs more to make than to search for
+    if not parts or " ".join(parts).casefold() not in _plain(text):  # a pattern costs more to make than to search for
         return text
     pattern = r"\s+".join(map(re.escape, parts))
     return re.sub(pattern, " ", text, count=1, flags=re.IGNORECASE).strip()
