@@ -2,7 +2,7 @@
 
 What judges a model must not be near what trained it: passages of one document, its copies and its versions stay on one
 side. The held-out questions are split once more, so that what is chosen by some of them (how far to go between two
-encoders) is judged by others.
+encoders: a third) is judged by the others.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from core.train.types import JUDGED, Question
 
-SHARE = 0.2
-MOST = 500  # held-out questions, but for the person's own
+SHARE = 0.25
+MOST = 750  # held-out questions, but for the person's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def hold_out(questions: Sequence[Question], *, share: float = SHARE, most: int =
         by_group[question.group].append(question)
     judged = {question.group for question in questions if question.kind == JUDGED}
     drawn = _drawn(by_group, judged, min(share * len(questions), most), seed)
-    tune, final = set(drawn[::2]), set(drawn[1::2]) | judged
+    tune, final = set(drawn[::3]), set(drawn) - set(drawn[::3]) | judged
     return Split(
         tuple(q for q in questions if q.group not in tune | final),
         tuple(q for q in questions if q.group in tune),

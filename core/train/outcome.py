@@ -1,0 +1,45 @@
+"""What became of adapting: the stages, the verdict, and questions whose passages moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.train.gate import Verdict
+
+TEXTS = 6  # questions shown of those that moved up, and of those that moved down
+
+
+@dataclass(frozen=True, slots=True)
+class StageReport:
+    """One stage that was done; `metrics` are its figures by name."""
+
+    name: str
+    steps: int
+    seconds: float
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A held-out question whose passage moved: its ranks by meaning before and after, from 1."""
+
+    question: str
+    before: int
+    after: int
+    passage: int
+    document: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`queries` and `encoder` name the bundle that was accepted, for questions alone or for all texts; both are empty
+    where the gate refused."""
+
+    recipe: str
+    stages: tuple[StageReport, ...]
+    gate: Verdict
+    up: tuple[Moved, ...] = ()
+    down: tuple[Moved, ...] = ()
+    queries: str = ""
+    encoder: str = ""

@@ -1,0 +1,62 @@
+"""The recipes of adapting, by how long they may take: what is trained, on how many questions, how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.base.errors import KnownError
+
+QUICK, STANDARD, THOROUGH = "quick", "standard", "thorough"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStage:
+    """The query side alone: `epochs` over the questions at `rate`, then part of the way by interpolation."""
+
+    epochs: int = 4
+    rate: float = 5e-4
+    layers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FullStage:
+    """All weights: corpus-aware pre-training for `pretraining` steps, then two rounds of fine-tuning, `epochs` each.
+
+    With `refresh` the negatives of the second round are found anew by the encoder of the moment (ANCE).
+    """
+
+    pretraining: int = 60
+    pretraining_rate: float = 2e-5
+    epochs: int = 1
+    rate: float = 1e-5
+    refresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """`questions` are trained on at most; `minutes` is what a stage may take on a slow machine before it is cut."""
+
+    name: str
+    questions: int
+    minutes: float
+    query: QueryStage = field(default_factory=QueryStage)
+    full: FullStage | None = None
+
+
+RECIPES = {
+    QUICK: Recipe(QUICK, 2_000, 6.0),
+    STANDARD: Recipe(STANDARD, 4_000, 45.0, QueryStage(epochs=6, rate=1e-3), FullStage()),
+    THOROUGH: Recipe(
+        THOROUGH, 20_000, 480.0, QueryStage(epochs=8, rate=1e-3, layers=2), FullStage(pretraining=400, epochs=3)
+    ),
+}
+
+
+def named(name: str) -> Recipe:
+    """
+    Raises:
+        KnownError: there is no such recipe.
+    """
+    if name not in RECIPES:
+        raise KnownError(f"There is no recipe {name!r}.", f"Choose among {', '.join(RECIPES)}.")
+    return RECIPES[name]

@@ -1,0 +1,228 @@
+"""Adapting as a job: one run at a time, its history, and the switch to what the gate accepted.
+
+Training goes on beside reading and searching; the library's lock is taken for the switch alone. The folder
+`jobs/adapt/NNNN/` of a run holds its plan (`run.json`) and what each stage left behind.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from core.base.errors import Cancelled, KnownError, LibraryLocked
+from core.base.events import Control, Listener
+from core.base.files import FileLock, read_json, write_json
+from core.base.wire import from_plain, to_plain
+from core.encode.load import open_encoder
+from core.encode.towers import queries_of
+from core.index import generation
+from core.ingest.indexing import Indexer
+from core.models import adapted
+from core.store import database
+from core.store.documents import now
+from core.train.outcome import Outcome
+from core.train.recipes import Recipe, named
+from core.worker.finding import encoder_for
+from core.worker.reencoding import reencode
+
+FOLDER = Path("jobs") / "adapt"
+RUNNING, STOPPED, ACCEPTED, REFUSED = "running", "stopped", "accepted", "refused"
+UNDECIDED, TAKEN_BACK, FAILED = "undecided", "taken-back", "failed"
+_PLAN = "run.json"
+_TRIES, _WAIT_SECONDS = 600, 0.5  # for the library's lock, which a removal may hold
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run. `present` names what served when it began (encoder, encoder of queries); `made` the accepted bundle;
+    `previous` is the generation to take back to, 0 when there is none."""
+
+    number: int
+    recipe: str
+    started: str
+    state: str
+    seconds: float = 0.0
+    generation: int = 0
+    previous: int = 0
+    minutes: float | None = None
+    reason: str = ""
+    made: str = ""
+    present: tuple[str, str] = ("", "")
+    gate: dict[str, Any] | None = None
+    stages: tuple[dict[str, Any], ...] = ()
+    up: tuple[dict[str, Any], ...] = ()
+    down: tuple[dict[str, Any], ...] = field(default=())
+
+
+def adapt(
+    library: Path, recipe: str, minutes: float | None = None, *, control: Control, listener: Listener
+) -> dict[str, Any]:
+    """Adapt the library's encoder by a recipe, or go on with the run of this recipe that was stopped.
+
+    Accepted weights become a new generation; a refusal changes nothing. Returns the run as a plain dict.
+
+    Raises:
+        NotALibrary, ModelMissing, DiskFull
+        LibraryLocked: another run is at work on this library.
+        KnownError: there is no such recipe, or the library is too small.
+        Cancelled: the run can go on.
+    """
+    database.require(library)
+    chosen = named(recipe)
+    with _alone(library):
+        row = _begun(library, chosen, minutes)
+        started = time.monotonic()
+        try:
+            row = _run(library, row, chosen, control, listener)
+        except Cancelled:
+            row = replace(row, state=STOPPED)
+            raise
+        except KnownError as error:
+            row = replace(row, state=FAILED, reason=error.message)
+            raise
+        finally:
+            row = replace(row, seconds=round(row.seconds + time.monotonic() - started, 1))
+            _write(library, row)
+        _clear(library, row)
+    return _told(row)
+
+
+def history(library: Path) -> list[dict[str, Any]]:
+    """All runs of a library, the oldest first; one that is in use no more is "taken-back"."""
+    current = generation.current(library)
+    serving = {current.encoder, current.queries} if current else set()
+    rows = []
+    for row in _rows(library):
+        if row.state == ACCEPTED and row.made not in serving:
+            row = replace(row, state=TAKEN_BACK)
+        if row.state == RUNNING and _free(library):  # it was killed
+            row = replace(row, state=STOPPED)
+        rows.append(_told(row))
+    return rows
+
+
+def _run(library: Path, row: RunRow, recipe: Recipe, control: Control, listener: Listener) -> RunRow:
+    from core.train.adapt import Run
+    from core.train.adapt import adapt as learn
+
+    present = encoder_for(library)
+    if row.present != (present.id, queries_of(present)):
+        shutil.rmtree(_folder(library, row.number), ignore_errors=True)  # what was begun was for another encoder
+        row = replace(row, present=(present.id, queries_of(present)))
+    _write(library, row)
+    db = database.open_reader(library)
+    try:
+        run = Run(library, _folder(library, row.number), recipe, row.minutes or recipe.minutes, control, listener)
+        outcome = learn(run, db, present)
+    finally:
+        db.conn.close()
+    return _ended(library, row, outcome, control, listener)
+
+
+def _ended(library: Path, row: RunRow, outcome: Outcome, control: Control, listener: Listener) -> RunRow:
+    gate = outcome.gate
+    state = ACCEPTED if gate.accepted else REFUSED if gate.decided else UNDECIDED
+    before = generation.current_number(library) or 0
+    number = 0
+    if outcome.queries:
+        number = _switch(library, outcome.queries, control, listener)
+    elif outcome.encoder:
+        encoder = open_encoder(outcome.encoder, also=adapted.folder(library))
+        number = reencode(library, control=control, listener=listener, encoder=encoder).generation
+    return replace(
+        row, state=state, reason=gate.reason, generation=number, previous=before if number else 0,
+        made=outcome.queries or outcome.encoder, gate=to_plain(gate), stages=tuple(to_plain(outcome.stages)),
+        up=tuple(to_plain(outcome.up)), down=tuple(to_plain(outcome.down)),
+    )  # fmt: skip
+
+
+def _switch(library: Path, queries: str, control: Control, listener: Listener) -> int:
+    """Let queries go through another encoder from now on: a new generation of the same segments."""
+    lock = database.lock(library, "adapt")
+    for attempt in range(_TRIES):
+        try:
+            lock.acquire()
+            break
+        except LibraryLocked:
+            if attempt == _TRIES - 1:
+                raise
+            control.check()
+            time.sleep(_WAIT_SECONDS)
+    try:
+        db = database.open_writer(library)
+        try:
+            indexer = Indexer(library, db, encoder_for(library), control, listener)
+            return indexer.commit(queries=queries).number
+        finally:
+            db.conn.close()
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _alone(library: Path) -> Iterator[None]:
+    lock = FileLock(library / adapted.LOCK, "adapt")
+    try:
+        lock.acquire()
+    except LibraryLocked:
+        raise LibraryLocked("This library is being adapted already.", "Wait until that is done, or stop it.") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _free(library: Path) -> bool:
+    try:
+        with _alone(library):
+            return True
+    except LibraryLocked:
+        return False
+
+
+def _begun(library: Path, recipe: Recipe, minutes: float | None) -> RunRow:
+    """The run to go on with, or a new one."""
+    rows = _rows(library)
+    newest = rows[-1] if rows else None
+    if newest is not None and newest.state in (RUNNING, STOPPED) and newest.recipe == recipe.name:
+        row = replace(newest, state=RUNNING, minutes=minutes)
+    else:
+        row = RunRow(newest.number + 1 if newest else 1, recipe.name, now(), RUNNING, minutes=minutes)
+    _write(library, row)
+    return row
+
+
+def _clear(library: Path, row: RunRow) -> None:
+    """Checkpoints of a run that is over take room and serve nobody."""
+    for path in _folder(library, row.number).iterdir():
+        if path.name != _PLAN:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _rows(library: Path) -> list[RunRow]:
+    """Those that can be read, the oldest first."""
+    found = []
+    for path in sorted((library / FOLDER).glob(f"*/{_PLAN}")):
+        try:
+            found.append(from_plain(RunRow, read_json(path)))
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+    return found
+
+
+def _write(library: Path, row: RunRow) -> None:
+    write_json(_folder(library, row.number) / _PLAN, asdict(row))
+
+
+def _folder(library: Path, number: int) -> Path:
+    return library / FOLDER / f"{number:04d}"
+
+
+def _told(row: RunRow) -> dict[str, Any]:
+    told: dict[str, Any] = to_plain(row)
+    return told
