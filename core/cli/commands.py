@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from core.base.types import Level, Query
+from core.cli.adapting import adapt
 from core.cli.calibrating import calibrate
 from core.cli.evaluating import evaluate
 from core.cli.filters import parse_filters, placed
@@ -25,6 +26,7 @@ app.add_typer(models, name="models")
 app.command()(reencode)
 app.command()(evaluate)
 app.command()(calibrate)
+app.command()(adapt)
 
 LibraryOption = Annotated[Path, typer.Option("--library", help="The library's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

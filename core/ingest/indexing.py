@@ -205,7 +205,9 @@ class Indexer:
         total = documents.count(self._db)
         count = passages.count(self._db)
         counts = {"documents": total, "passages": count}
-        generation = self.writer.commit(concepts=concepts, counts=counts, fusion=fusion, metrics=metrics, queries=queries)
+        generation = self.writer.commit(
+            concepts=concepts, counts=counts, fusion=fusion, metrics=metrics, queries=queries
+        )
         self._interval = min(self._interval * 2, _LONGEST_COMMIT_SECONDS)
         self._last_commit = time.monotonic()
         self._listener(Changed(generation.number, total, count))

@@ -34,7 +34,7 @@ from core.train.measure import served
 from core.train.outcome import Outcome, StageReport
 from core.train.pool import Pool
 from core.train.probe import probe
-from core.train.query_stage import NOWHERE, QueryCandidate, train_queries
+from core.train.query_stage import NAME, NOWHERE, QueryCandidate, train_queries
 from core.train.questions import Writer
 from core.train.recipes import Recipe
 
@@ -92,7 +92,7 @@ def _queries(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: 
     bundle = find(queries_of(present) or present.id, adapted.folder(run.library))
     return train_queries(
         Backbone.open(bundle), ground, searcher, tune, present, run.recipe.query, run.folder / "queries",
-        minutes=run.minutes, control=run.control, listener=run.listener, callbacks=run.watching("first"),
+        minutes=run.minutes, control=run.control, listener=run.listener, callbacks=run.watching(NAME),
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from core.train.query_side import QuerySettings, QuerySide, rarities
 from core.train.recipes import QueryStage
 from core.train.teacher import Lesson, teach
 
-NAME = "first"
+NAME = "queries"
 NOWHERE = "ndcg at 0"  # before anything was trained
 SHARES = (0.33, 0.66, 1.0)
 _LESSONS = "lessons.json"

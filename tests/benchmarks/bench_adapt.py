@@ -5,7 +5,8 @@ r"""Adapting a library without a judgement, measured on the judgements: nDCG@10 
 
 Each set becomes a library of its own (each line of its corpus a passage), which is adapted by the recipe exactly as the
 app does it; queries and judgements of the set are used for nothing but the measuring. `accepted` tells what the gate
-said; where it refused nothing was changed, and `after` tells what the refused candidate would have done. Vectors that are there already (NAME.npz with P and Q) are not encoded again.
+said; where it refused nothing was changed, and `after` tells what the refused candidate would have done. Vectors that
+are there already (NAME.npz with P and Q) are not encoded again.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ class JobRole:
 
                 model = args.get("model")
                 return reencode(self._library, model or None, control=call.control, listener=call.listen)
+            case "adapt" | "adapt_estimate" | "adapt_history":
+                return self._adapt(call)
             case "rollback":
                 return self._roll_back(int(args["to"]), call)
             case op:
@@ -54,6 +56,24 @@ class JobRole:
             remember=bool(args.get("remember", False)), battery=bool(args.get("battery", False)),
             again=[text_path(p) for p in args.get("again", ())], limits=Limits(ocr=bool(args.get("ocr", True))),
             control=call.control, listener=call.listen,
+        )  # fmt: skip
+
+    def _adapt(self, call: Call) -> Any:
+        args = call.request.args
+        if call.request.op == "adapt_history":
+            from core.worker.adapting import history
+
+            return {"runs": history(self._library)}
+        if call.request.op == "adapt_estimate":
+            from core.worker.adapt_estimate import estimate
+
+            return estimate(self._library, str(args["recipe"]))
+        from core.worker.adapting import adapt
+
+        minutes = args.get("minutes")
+        return adapt(
+            self._library, str(args["recipe"]), float(minutes) if minutes else None, control=call.control,
+            listener=call.listen,
         )  # fmt: skip
 
     def _roll_back(self, to: int, call: Call) -> dict[str, int]:

@@ -1,0 +1,109 @@
+"""What a recipe takes on this machine, from a short trial of its steps on this library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.base.errors import KnownError
+from core.base.types import Query
+from core.encode.encoder import Encoder
+from core.search.searcher import Searcher
+from core.store import database
+from core.train import material
+from core.train.ground import require_enough
+from core.train.recipes import FullStage, Recipe, named
+from core.train.types import Piece
+from core.worker.finding import encoder_for
+
+_TRIED = 16  # passages whose beginnings are searched as questions would be
+_SPREAD = (0.7, 1.8)  # times the estimate: other work on the machine, and what a trial does not see
+_A_PASSAGE = 2.0  # questions that a passage gives at most, as a rule
+_STEP = 3.0  # a step of training costs as much as so many passes forward (Kaplan et al. 2020)
+_POOL = 4_000
+_EXPORT_SECONDS = 30.0
+_WORKING_MEMORY = 900_000_000  # torch with a small model at work
+_COPIES = 12  # of the model: checkpoints with their moments, the candidate, its graphs
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds as (low, high); memory and disk in bytes. `reason` says why the recipe cannot be begun."""
+
+    recipe: str
+    seconds: tuple[float, float] = (0.0, 0.0)
+    memory: int = 0
+    disk: int = 0
+    questions: int = 0
+    passages: int = 0
+    reason: str = ""
+
+
+def estimate(library: Path, recipe: str) -> Estimate:
+    """Try the recipe's steps for a moment on this library and machine.
+
+    Raises:
+        NotALibrary, ModelMissing
+        KnownError: there is no such recipe.
+    """
+    database.require(library)
+    chosen = named(recipe)
+    db = database.open_reader(library)
+    try:
+        pieces = material.read(db)
+    finally:
+        db.conn.close()
+    try:
+        require_enough(len(pieces))
+    except KnownError as error:
+        return Estimate(recipe, passages=len(pieces), reason=f"{error.message} {error.advice}")
+    return _tried(library, chosen, pieces)
+
+
+def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
+    encoder = encoder_for(library)
+    some = [piece for piece in pieces[:: max(1, len(pieces) // _TRIED)] if piece.text.strip()][:_TRIED]
+    asked = [" ".join(piece.text.split()[:12]) for piece in some]
+    searching = _searching(library, encoder, asked)
+    query, passage = _encoding(encoder, asked, "query"), _encoding(encoder, [p.input for p in some], "passage")
+    questions = int(min(recipe.questions, _A_PASSAGE * len(pieces)))
+    pool = min(len(pieces), _POOL)
+    seconds = 2.5 * questions * searching + 2 * pool * passage + _EXPORT_SECONDS
+    seconds += recipe.query.epochs * questions * query * _STEP
+    if recipe.full is not None:
+        seconds += _full_seconds(recipe.full, questions, len(pieces), query, passage)
+    low, high = _SPREAD
+    size = 4 * 25_000_000
+    return Estimate(
+        recipe.name, (low * seconds, high * seconds), _WORKING_MEMORY + 4 * encoder.dimension * len(pieces),
+        _COPIES * size, questions, len(pieces),
+    )  # fmt: skip
+
+
+def _full_seconds(stage: FullStage, questions: int, pieces: int, query: float, passage: float) -> float:
+    """Pre-training of 64 spans a step in two passes, two rounds of five passages a question, three encodings of all."""
+    pretraining = stage.pretraining * 64 * passage / 2 * (_STEP + 1)
+    rounds = 2 * stage.epochs * questions * (5 * passage + query) * (_STEP + 1)
+    return pretraining + rounds + 4 * pieces * passage
+
+
+def _searching(library: Path, encoder: Encoder, texts: Sequence[str]) -> float:
+    """Seconds a question, text to ranking."""
+    searcher = Searcher(library, encoder)
+    try:
+        searcher.ranking(Query(texts[0], literal=True), 200)  # opens the files
+        begun = time.perf_counter()
+        for text in texts:
+            searcher.ranking(Query(text, literal=True), 200)
+        return (time.perf_counter() - begun) / len(texts)
+    finally:
+        searcher.close()
+
+
+def _encoding(encoder: Encoder, texts: Sequence[str], kind: str) -> float:
+    """Seconds a text."""
+    begun = time.perf_counter()
+    encoder.encode(texts, kind=kind)
+    return (time.perf_counter() - begun) / len(texts)
