@@ -83,6 +83,11 @@ def show_purged(purged: Purged | None) -> None:
     out.print(f"Purged: {purged.bytes_before:,} bytes before, {purged.bytes_after:,} after.")
     changed = f"{purged.conversations} conversations changed" if purged.conversations else "conversations untouched"
     out.print(f"{purged.segments} parts of the index written anew, concepts {purged.concepts}, {changed}.")
+    if purged.adapted:
+        out.print(
+            f"The encoder {purged.adapted} learned from the documents as they were before. To be rid of it: "
+            "whymatch rollback, then purge again.", markup=False,
+        )  # fmt: skip
 
 
 def show_explanation(found: Explanation) -> None:

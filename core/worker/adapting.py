@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from core.encode.towers import queries_of
 from core.index import generation
 from core.ingest.indexing import Indexer
 from core.models import adapted
-from core.store import database
+from core.store import database, passages
 from core.store.documents import now
 from core.train.outcome import Outcome
 from core.train.recipes import Recipe, named
@@ -97,13 +97,42 @@ def history(library: Path) -> list[dict[str, Any]]:
     current = generation.current(library)
     serving = {current.encoder, current.queries} if current else set()
     rows = []
-    for row in _rows(library):
+    for row in _living(library, _rows(library)):
         if row.state == ACCEPTED and row.made not in serving:
             row = replace(row, state=TAKEN_BACK)
         if row.state == RUNNING and _free(library):  # it was killed
             row = replace(row, state=STOPPED)
         rows.append(_told(row))
     return rows
+
+
+def forget(library: Path) -> None:
+    """Leave nothing in the runs' folders of passages that are gone: a run that was stopped begins anew.
+
+    Raises:
+        LibraryLocked: a run is at work.
+    """
+    if not (library / FOLDER).is_dir():
+        return
+    with _alone(library):
+        for row in _living(library, _rows(library)):
+            _write(library, row)
+            _clear(library, row)
+
+
+def _living(library: Path, rows: Sequence[RunRow]) -> list[RunRow]:
+    """Without examples whose passage is gone."""
+    shown = {int(one["passage"]) for row in rows for one in (*row.up, *row.down)}
+    db = database.open_reader(library)
+    try:
+        there = passages.languages(db, sorted(shown)).keys()
+    finally:
+        db.conn.close()
+
+    def kept(moved: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+        return tuple(one for one in moved if one["passage"] in there)
+
+    return [replace(row, up=kept(row.up), down=kept(row.down)) for row in rows]
 
 
 def _run(library: Path, row: RunRow, recipe: Recipe, control: Control, listener: Listener) -> RunRow:

@@ -26,8 +26,10 @@ from core.index.snapshot import Snapshot
 from core.index.writer import IndexWriter, rebuild
 from core.ingest.strikes import FILE as MARKER
 from core.ingest.strikes import Marker
+from core.models.adapted import is_adapted
 from core.store import database, documents, history, jobs, judgements, living, passages
 from core.store.database import transaction
+from core.worker import adapting
 from core.worker.documents_check import drop_orphans
 from core.worker.finding import encoder_for
 
@@ -44,6 +46,7 @@ class Purged:
     segments: int  # parts of the index written anew
     concepts: str  # kept, fitted or dropped
     conversations: int  # in which sentences were replaced
+    adapted: str = ""  # an encoder in use that learned from the library as it was
 
 
 def purge(library: Path, *, encoder: Encoder | None = None, control: Control | None = None,
@@ -72,11 +75,18 @@ def purge(library: Path, *, encoder: Encoder | None = None, control: Control | N
                 fitted = _clean_concepts(library, db, encoder, control, listener)
                 next(steps)
                 _clean_files(library, db)
+                adapting.forget(library)
                 next(steps)
                 _rewrite(library, db)
         finally:
             db.conn.close()
-    return Purged(before, _size(library), segments, fitted, conversations)
+    return Purged(before, _size(library), segments, fitted, conversations, _learned(library))
+
+
+def _learned(library: Path) -> str:
+    current = generation.current(library)
+    names = (current.queries, current.encoder) if current is not None else ()
+    return next((name for name in names if is_adapted(name)), "")
 
 
 def _steps(control: Control, listener: Listener) -> Iterator[None]:

@@ -24,6 +24,7 @@ from core.evaluate.datasets import CorpusDocument, Dataset
 from core.evaluate.throwaway import build
 from core.index import generation
 from core.models import adapted
+from core.store import database
 from core.train import query_stage
 from core.train.recipes import RECIPES, QueryStage, Recipe
 from core.train.teacher import Lesson
@@ -32,6 +33,7 @@ from core.worker.adapt_estimate import estimate
 from core.worker.doctor import examine
 from core.worker.finding import Finder, encoder_for
 from core.worker.generations import roll_back
+from core.worker.purge import purge
 from tests.core.train.made import documents
 
 ROOT = Path(__file__).parents[3]
@@ -182,6 +184,35 @@ def test_an_estimate_of_this_machine(library: Path) -> None:
     assert full.seconds[1] > found.seconds[1]
     with pytest.raises(KnownError, match="no recipe"):
         estimate(library, "magic")
+
+
+def test_what_was_removed_leaves_the_runs(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _accepting(monkeypatch)
+    made = _adapt(library)
+    shown = [one["passage"] for one in (*made["up"], *made["down"])]
+    assert shown
+    control = Control()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Progress) and event.stage == "mining":
+            control.cancel()
+
+    with pytest.raises(Cancelled):
+        adapting.adapt(library, "quick", control=control, listener=stop)
+    assert (library / "jobs/adapt/0002/questions.json").is_file()
+    db = database.open_writer(library)
+    with database.transaction(db):
+        db.execute("DELETE FROM passage WHERE id = ?", (shown[0],))
+        db.execute("INSERT INTO tombstone VALUES (?)", (shown[0],))
+    db.conn.close()
+    first, _ = adapting.history(library)
+    assert shown[0] not in {one["passage"] for one in (*first["up"], *first["down"])}
+    purged = purge(library)
+    assert purged.adapted == made["made"]
+    assert f'"passage": {shown[0]}' not in (library / "jobs/adapt/0001/run.json").read_text()
+    assert [path.name for path in (library / "jobs/adapt/0002").iterdir()] == ["run.json"]
+    with FileLock(library / adapted.LOCK, "adapt"), pytest.raises(LibraryLocked):
+        purge(library)
 
 
 @pytest.mark.e2e
