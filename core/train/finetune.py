@@ -115,9 +115,10 @@ class FineTune:
         random = np.random.default_rng(int(torch.randint(2**62, ()).item()))
         drawn = self._draw([self.candidates[place] for place in batch], random)
         told: dict[str, float] = {}
-        sides: list[Side[list[int]]] = [Side([self._query_ids[one.question] for one in drawn.chosen], self._encode)]
+        query_ids = [self._query_ids[one.question] for one in drawn.chosen]
+        sides: list[Side[list[int]]] = [Side(query_ids, self._encode, length=len)]
         if self.settings.side == "both":
-            sides.append(Side(drawn.passage_ids, self._encode))
+            sides.append(Side(drawn.passage_ids, self._encode, length=len))
         device = self.backbone.device
         loss, _ = cached_step(
             sides, lambda *reps: self._loss(drawn, told, *reps), chunk=self.settings.chunk,

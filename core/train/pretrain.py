@@ -90,7 +90,7 @@ class CoCondenser:
         mask_SS = torch.from_numpy(self.spans.mask(chosen)).to(self.backbone.device)
         partners_S = torch.arange(len(chosen), device=self.backbone.device) ^ 1
         contrast, extra = cached_step(
-            [Side(items, step.encode, step.extra)],
+            [Side(items, step.encode, step.extra, lambda item: len(item.masked.ids))],
             lambda spans_SD: self.settings.contrast * span_contrast(spans_SD, partners_S, mask_SS),
             chunk=self.settings.chunk, autocast=lambda: autocast(self.backbone.device, self._precision),
         )  # fmt: skip

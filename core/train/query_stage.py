@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from core.base.events import Control, Listener, ignore
+from core.base.events import Control, Listener, Progress, ignore
 from core.base.files import read_json, write_json
 from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
@@ -55,6 +55,7 @@ def train_queries(
     """
     questions = ground.split.train
     lessons = _lessons(ground, searcher, folder / _LESSONS, control, listener)
+    listener(Progress(NAME, 0, 0))  # the words of all passages are counted before the first step
     settings = QuerySettings(layers=stage.layers)
     if backbone.pooling == "mean" and backbone.token_weights is None:
         backbone.weigh_tokens(rarities(backbone, ground.pieces, settings.rarity))

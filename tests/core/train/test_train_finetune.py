@@ -14,7 +14,7 @@ from core.models.bundles import Bundle
 from core.train.backbone import Backbone
 from core.train.dense_search import DenseSearch, nearest
 from core.train.finetune import FineTune, FineTuneSettings, Frozen
-from core.train.loop import Settings, train
+from core.train.loop import Callback, Settings, train
 from core.train.measure import dense_ndcg
 from core.train.negatives import Mining, Ranked, mine
 from core.train.pool import make as make_pool
@@ -211,6 +211,28 @@ def test_the_second_round_begins_where_the_first_did(tiny_bundle: Bundle, tmp_pa
     )  # fmt: skip
     assert repeated.second.step == done.second.step
     assert all(torch.equal(ended[name], tensor) for name, tensor in again.weights().items())
+
+
+def test_the_second_round_finds_more_than_the_first(tiny_bundle: Bundle, tmp_path: Path) -> None:
+    """On questions that neither has seen, for every seed: negatives that the first round's encoder finds teach more."""
+    pieces, questions = _library(64)
+    seen, held = questions[::2], questions[1::2]
+    for seed in SEEDS:
+        backbone, found = fresh(tiny_bundle, seed=seed), dict[str, float]()
+
+        class AtEnd(Callback):
+            def __init__(self, stage: str, backbone: Backbone = backbone, found: dict[str, float] = found) -> None:
+                self.stage, self.backbone, self.found = stage, backbone, found
+
+            def on_checkpoint(self, path: Path, step: int) -> None:
+                self.found[self.stage] = _ndcg(self.backbone, held, pieces)
+
+        two_stage(
+            backbone, seen, pieces, _words(seen, pieces), tmp_path / str(seed), settings=_settings(),
+            training=Settings(12, 2e-3, seed=seed), mining=Mining(count=6, ceiling=1.0),
+            callbacks=lambda task, stage, watch=AtEnd: (watch(stage),),
+        )  # fmt: skip
+        assert found["second"] > found["first"]
 
 
 def test_negatives_that_are_answers_do_harm(tiny_bundle: Bundle, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from core.index import generation
 from core.models import adapted
 from core.store import database
 from core.train import query_stage
-from core.train.recipes import RECIPES, QueryStage, Recipe
+from core.train.recipes import RECIPES, FullStage, QueryStage, Recipe
 from core.train.teacher import Lesson
 from core.worker import adapting
 from core.worker.adapt_estimate import estimate
@@ -151,9 +151,59 @@ def test_a_stopped_run_goes_on_and_ends_like_one_that_was_not(library: Path, mon
         with pytest.raises(Cancelled):
             adapting.adapt(library, "quick", control=control, listener=stop)
         assert adapting.history(library)[-1]["state"] == "stopped"
-    made = _adapt(library)
+    told: list[Event] = []
+    made = adapting.adapt(library, "quick", control=Control(), listener=told.append)
     assert made["number"] == 2
     assert made["made"] == whole["made"]  # the name holds the hash of the weights
+    stages = [(one.stage, one.done) for one in told if isinstance(one, Progress)]
+    assert "mining" not in {stage for stage, _ in stages}  # nothing is done twice
+    assert min(done for stage, done in stages if stage == "queries" and done) > 2
+
+
+def test_what_nobody_can_go_on_with_is_cleared_away(library: Path) -> None:
+    control = Control()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Progress) and event.stage == "mining":
+            control.cancel()
+
+    with pytest.raises(Cancelled):
+        adapting.adapt(library, "quick", control=control, listener=stop)
+    folder = library / "jobs/adapt/0001"
+    assert (folder / "questions.json").is_file()
+    with pytest.raises(Cancelled):
+        adapting.adapt(library, "standard", control=control, listener=stop)
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert [row["state"] for row in adapting.history(library)] == ["stopped", "stopped"]
+
+
+def test_all_weights_by_the_longer_recipe(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pre-training, two rounds, the query side; what found most on the questions that choose is judged and serves."""
+    _accepting(monkeypatch)
+    stage = FullStage(pretraining=2, warmup=2, pretraining_rate=1e-4, rate=5e-4)
+    monkeypatch.setitem(RECIPES, "standard", Recipe("standard", 160, 5.0, QueryStage(epochs=1, rate=1e-4), stage))
+    told: list[Event] = []
+    before = generation.current(library)
+    made = adapting.adapt(library, "standard", control=Control(), listener=told.append)
+    names = [stage["name"] for stage in made["stages"]]
+    assert names == ["queries", "pretraining", "fine-tuning", "second", "judging"]
+    chosen = {stage["name"]: stage["metrics"] for stage in made["stages"]}
+    queries = max(v for k, v in chosen["queries"].items() if k.startswith("ndcg at") and k != "ndcg at 0")
+    everything = max(v for k, v in chosen["second"].items() if k.startswith("ndcg at"))
+    assert {f"nb-recall_{n}@200" for n in (1, 5, 10, 50)} <= set(chosen["second"])
+    current = generation.current(library)
+    assert current
+    assert before
+    if everything > queries:
+        assert current.encoder == made["made"] != before.encoder
+        assert not current.queries
+    else:
+        assert (current.encoder, current.queries) == (before.encoder, made["made"])
+    finder = Finder(library)
+    assert finder.search(Query("bees and honey", literal=True)).hits
+    finder.close()
+    assert roll_back(library, made["previous"]) == made["previous"]
+    assert encoder_for(library).id == before.encoder
 
 
 def test_one_run_at_a_time(library: Path) -> None:
