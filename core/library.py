@@ -217,11 +217,9 @@ class Library:
             judgements.set_records_opened(db, on)
 
     def note_opened(self, question: str, passage_id: int) -> bool:
-        """The person opened this result of that search. False when nothing is recorded."""
-        if not self.records_opened():
-            return False
+        """The person opened this result of that search. False when nothing is recorded. May be called on any thread."""
         with self._writer() as db:
-            return judgements.put(db, judgements.OPENED, question, passage_id)
+            return judgements.records_opened(db) and judgements.put(db, judgements.OPENED, question, passage_id)
 
     def set_thumb(self, question: str, passage_id: int, up: bool | None) -> None:
         """Thumb up (True) or down (False), or take either back (None)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine.call import Call
 from app.engine.engine import Engine
@@ -15,7 +15,7 @@ from core.base.events import Curve, Progress
 from core.worker.protocol import JOB
 
 ROLLBACK = "rollback"
-_RESTING = frozenset({RUNNING, STOPPED})  # states of a run that is not over
+ELSEWHERE_MS = 10_000  # between two looks at how a run of another window goes
 
 
 class AdaptWork(QObject):
@@ -45,6 +45,10 @@ class AdaptWork(QObject):
         self.stages: list[str] = []  # of the run at work, in the order in which they began
         self.curves: dict[str, list[Curve]] = {}
         self.last_progress: Progress | None = None
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(ELSEWHERE_MS)
+        self._again.timeout.connect(lambda: self.refresh(estimates=False))
         jobs.progress.connect(self._progressed)
         jobs.curve.connect(self._curve)
         jobs.changed.connect(self.changed)
@@ -73,7 +77,20 @@ class AdaptWork(QObject):
     def unfinished(self) -> Run | None:
         """The newest run, when it was stopped before its verdict."""
         newest = self.history[0] if self.history else None
-        return newest if newest is not None and newest.state in _RESTING and self.task is None else None
+        return newest if newest is not None and newest.state == STOPPED and self.task is None else None
+
+    @property
+    def elsewhere(self) -> Run | None:
+        """A run at work that is not ours: another window's, or the command line's."""
+        newest = self.history[0] if self.history else None
+        return newest if newest is not None and newest.state == RUNNING and self.task is None else None
+
+    @property
+    def past(self) -> list[Run]:
+        """All runs but the one at work, the newest first; one that goes on again is at work."""
+        runs = [run for run in self.history or () if run.state != RUNNING]
+        again = self.task is not None and runs and runs[0].state == STOPPED
+        return runs[1:] if again and runs[0].recipe == self.task.args["recipe"] else runs
 
     # what is asked
 
@@ -89,9 +106,10 @@ class AdaptWork(QObject):
             self.try_next()
 
     def try_next(self) -> None:
-        """Estimate the next recipe; one at a time, and none while a job runs: it would measure the job."""
+        """Estimate the next recipe; one at a time, and none while a job or another window's run is at work: it would
+        measure that."""
         left = [recipe for recipe in RECIPES if recipe not in self.estimates and recipe not in self._in_vain]
-        if not left or self._trying is not None or self._jobs.running is not None:
+        if not left or self._trying is not None or self._jobs.running is not None or self.elsewhere is not None:
             return
         call = self._trying = self._engine.call(JOB, "adapt_estimate", {"recipe": left[0]})
         call.setProperty("recipe", left[0])
@@ -136,6 +154,8 @@ class AdaptWork(QObject):
 
     def _listed(self, data: Any) -> None:
         self.history = runs(data)
+        if self.elsewhere is not None:
+            self._again.start()
         self._looked(lambda: None)
 
     def _looked(self, then: Callable[[], object]) -> None:
@@ -175,6 +195,7 @@ class AdaptWork(QObject):
         """The history tells of every run, and whether one is in use; estimates depend on what is in the library."""
         if task.op == ADAPT:
             self._forget_run()
+            self.history = self.past  # until it is read again, nothing is known of how this run stands
         if task.op in (ADAPT, ROLLBACK):
             self.refresh(estimates=False)
 

@@ -1,4 +1,5 @@
-"""What serves now: the model as it came, or what was learned, with the way back; and a run that can go on."""
+"""What serves now: the model as it came, or what was learned, with the way back; and a run that can go on, or that
+another window has at work."""
 
 from __future__ import annotations
 
@@ -32,13 +33,16 @@ class Now(Card):
         line.setStretch(1, 1)
         self.body.addLayout(line)
         self._second = QWidget()
-        second = row(IconLabel("pause", "muted", 20), self.rest, self.go_on, spacing=10)
+        self._second_sign = IconLabel("pause", "muted", 20)
+        second = row(self._second_sign, self.rest, self.go_on, spacing=10)
         second.setStretch(1, 1)
         self._second.setLayout(second)
         self.body.addWidget(self._second)
 
-    def show_state(self, run: Run | None, stopped: Run | None, *, known: bool, free: bool) -> None:
-        """`free` says that no other work goes on."""
+    def show_state(
+        self, run: Run | None, stopped: Run | None, *, known: bool, free: bool, elsewhere: Run | None = None
+    ) -> None:
+        """`free` says that no other work goes on; `elsewhere` is a run at work in another window."""
         self._run, self._stopped = run, stopped
         if run is not None:
             learned = tr("In use now: what was learned on {when} ({recipe}).", when=words.when(run.started),
@@ -51,8 +55,16 @@ class Now(Card):
         self._sign.set_look("sparkle" if run is not None else "search", "success" if run is not None else "muted")
         self.back.setVisible(run is not None and bool(run.previous))
         self.back.setEnabled(free)
-        self._second.setVisible(stopped is not None)
+        self._show_rest(stopped, elsewhere)
+        self.go_on.setEnabled(free)
+
+    def _show_rest(self, stopped: Run | None, elsewhere: Run | None) -> None:
+        self._second.setVisible(stopped is not None or elsewhere is not None)
+        self.go_on.setVisible(stopped is not None)
+        self._second_sign.set_look("pause" if stopped is not None else "play", "muted")
         if stopped is not None:
             self.rest.setText(tr("{recipe} was stopped before its test. What was learned is kept.",
                                  recipe=words.recipe_title(stopped.recipe)))  # fmt: skip
-        self.go_on.setEnabled(free)
+        elif elsewhere is not None:
+            self.rest.setText(tr("{recipe} is at work in another window of Whymatch. Pause or stop it there.",
+                                 recipe=words.recipe_title(elsewhere.recipe)))  # fmt: skip

@@ -18,6 +18,7 @@ from app.views.adapt_history import RunHistory
 from app.views.adapt_now import Now
 from app.views.adapt_recipes import RecipeChoice
 from app.views.adapt_run import RunCard
+from app.views.adapt_said import SaidCard
 from app.views.adapt_verdict import VerdictCard
 from app.views.dialogs import confirm
 from app.views.judge_view import JudgeView
@@ -67,7 +68,7 @@ class AdaptPage(Page):
         self.judge_button = Button(tr("Judge questions"), "secondary", "check", self.show_judging)
         head = row(Label(tr("Adapt"), "title"), None, self.judge_button)
         self.banner = Banner()
-        self.now = Now(self._ask_back, lambda run: self.work.begin(run.recipe, run.minutes))
+        self.now = Now(self._ask_back, self._go_on)
         self.run = RunCard(self.work, self.context.jobs)
         self.verdict = VerdictCard()
         self.verdict.opened.connect(self._open)
@@ -75,6 +76,7 @@ class AdaptPage(Page):
         self.verdict.judge.connect(self.show_judging)
         self.choice = RecipeChoice()
         self.choice.begun.connect(self._begin)
+        self.said = SaidCard(self.context)
         self.history = RunHistory()
         self.history.chosen.connect(self._show_run)
         inner = QWidget()
@@ -85,7 +87,7 @@ class AdaptPage(Page):
         column.addLayout(head)
         column.addWidget(Label(tr("Search learns the words of your documents, and what answers your questions."),
                                "muted", wrap=True))  # fmt: skip
-        for part in (self.banner, self.now, self.run, self.verdict, self.choice, self.history):
+        for part in (self.banner, self.now, self.run, self.verdict, self.choice, self.said, self.history):
             column.addWidget(part)
         column.addStretch(1)
         self.scroller = Scroller()
@@ -120,6 +122,7 @@ class AdaptPage(Page):
 
     def _look(self) -> None:
         """Ask for what is not known yet, while the page is seen."""
+        self.said.refresh()
         if self.isVisible() and self.context.library.passage_count():
             self.work.refresh(estimates=True)
 
@@ -135,14 +138,21 @@ class AdaptPage(Page):
             self.stack.setCurrentWidget(self.scroller if filled else self.empty)
         work, running = self.work, self.context.jobs.running
         self.choice.setVisible(work.task is None)
-        busy = running is not None and work.task is None
-        hindrance = tr("Other work goes on just now. You can begin when it is done.") if busy else ""
-        self.choice.show_estimates(work.estimates, work.estimating, hindrance)
-        self.now.show_state(work.in_use, work.unfinished, known=work.history is not None, free=running is None)
-        self.history.show_runs(work.history or ())
+        self.choice.show_estimates(work.estimates, work.estimating, self._hindrance())
+        self.now.show_state(
+            work.in_use, work.unfinished, known=work.history is not None, free=running is None, elsewhere=work.elsewhere
+        )
+        self.history.show_runs(work.past)
         if self.isVisible() and running is None:
             work.try_next()
         self._renew_verdict()
+
+    def _hindrance(self) -> str:
+        """Why nothing can be begun just now; empty when it can."""
+        if self.work.elsewhere is not None:
+            return tr("Another window is at it. You can begin when it is done.")
+        busy = self.context.jobs.running is not None and self.work.task is None
+        return tr("Other work goes on just now. You can begin when it is done.") if busy else ""
 
     def _renew_verdict(self) -> None:
         """A run that is shown may have been taken back meanwhile; what has just ended gets its number."""
@@ -197,6 +207,15 @@ class AdaptPage(Page):
         self.banner.hide()
         self.verdict.hide()
         self.work.begin(recipe, minutes)
+        self._show_run_card()
+
+    def _go_on(self, run: Run) -> None:
+        self.work.begin(run.recipe, run.minutes)
+        self._show_run_card()
+
+    def _show_run_card(self) -> None:
+        """The button that was pressed is gone: the focus goes to what can be pressed now."""
+        self.run.pause.setFocus(Qt.FocusReason.OtherFocusReason)
         QTimer.singleShot(0, self, lambda: self.scroller.verticalScrollBar().setValue(0))
 
     def _ask_back(self, run: Run) -> None:
@@ -210,6 +229,7 @@ class AdaptPage(Page):
     def _back_from_judging(self) -> None:
         self.stack.setCurrentWidget(self.scroller)
         self.judge_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.said.refresh()
         self.refresh()
 
     def _open(self, moved: Moved) -> None:

@@ -21,6 +21,7 @@ from core.base.events import Progress
 
 _TONES = {"queries": "series_3", "pretraining": "series_2", "first": "series_1", "second": "series_4"}
 _COLUMN = 260  # least width of a curve
+# what else a curve tells in words; parts of the loss are for those who look closer
 _FIGURES = {"nb_recall": "recall", "recall": "recall", "rate": "rate", "learning_rate": "rate"}
 
 
@@ -61,6 +62,8 @@ class RunCard(Card):
 
     def refresh(self) -> None:
         task = self._work.task
+        if task is None:
+            self._hand_focus_on()
         self.setVisible(task is not None)
         if task is None:
             self._clear()
@@ -73,6 +76,12 @@ class RunCard(Card):
         self.stop.setEnabled(at_work and not stopping)
         self._headline(str(task.args["recipe"]), at_work)
         self._list(str(task.args["recipe"]))
+
+    def _hand_focus_on(self) -> None:
+        """It is about to be hidden: the focus stays on the page, and does not go to whatever is next in the window."""
+        focus, page = self.window().focusWidget(), self.parentWidget()
+        if focus is not None and page is not None and self.isAncestorOf(focus):
+            page.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _headline(self, recipe: str, at_work: bool) -> None:
         progress = self._work.last_progress
@@ -128,8 +137,10 @@ class RunCard(Card):
             self._add_plot(stage)
         points = self._work.curves[stage]
         self.plots[stage].show_points(points)
-        more = [f"{tr(_FIGURES.get(name, name))} {value:.3g}" for name, value in points[-1].figures.items()]
-        self._losses[stage].setText(" · ".join([tr("loss {n}", n=self.plots[stage].last()), *more]))
+        figures = points[-1].figures
+        known = [f"{tr(_FIGURES[name])} {value:.3g}" for name, value in figures.items() if name in _FIGURES]
+        self._losses[stage].setText(" · ".join([tr("loss {n}", n=self.plots[stage].last()), *known]))
+        self._losses[stage].setToolTip(" · ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
     def _add_plot(self, stage: str) -> None:
         title = words.stage_title(stage)

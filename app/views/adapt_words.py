@@ -31,7 +31,7 @@ class RecipeWords:
     steps: tuple[str, ...]  # what happens, in order
 
 
-_TAUGHT = "Questions are made from your documents: their titles, headings, definitions, and what you asked and opened."
+_TAUGHT = "Questions are made from your documents: their titles, headings, definitions, and results you opened."
 _QUERIES = "It learns to read a question so that the passage that answers it is nearest. The index stays as it is."
 _WORDS = "It reads the passages to learn the words that are special to them."
 _ROUNDS = (

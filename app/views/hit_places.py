@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.context import Context, Place
 from app.i18n import tr
+from app.views.hit_said import HitSaid
 from app.views.viewer_outside import open_outside, show_in_folder
 from app.widgets.hit_filters import shorten
 from app.widgets.hit_model import location
@@ -27,18 +28,20 @@ class HitPlaces(QObject):
     opened = Signal(object)
     why = Signal(object)
 
-    def __init__(self, context: Context, page: QWidget) -> None:
+    def __init__(self, context: Context, page: QWidget, said: HitSaid) -> None:
         super().__init__(page)
         self._context = context
         self._page = page
+        self._said = said
 
     def menu(self, hit: Hit, at: QPoint) -> None:
         menu = self._menu()
-        path = hit.passage.path
+        path, passage_id = hit.passage.path, hit.passage.id
         menu.addAction(tr("Read it here"), lambda: self.opened.emit(hit))
         menu.addAction(tr("Why this match?"), lambda: self.why.emit(hit))
-        menu.addAction(tr("Open file"), lambda: self._outside(path))
+        menu.addAction(tr("Open file"), lambda: self._outside(path, passage_id))
         menu.addAction(tr("Show in folder"), lambda: show_in_folder(text_path(path)))
+        self._said.add_to(menu, passage_id)
         if hit.copies:
             menu.addSeparator()
             self._add_places(menu, hit)
@@ -63,6 +66,7 @@ class HitPlaces(QObject):
             except NotFound as error:
                 self._context.notifications.error(error)
                 return
+        self._said.opened(passage.id)
         spans = (Span(passage.start, passage.end),)
         if copy.exact:
             spans = tuple(Span(passage.start + s.start, passage.start + s.end) for s in hit.spans) or spans
@@ -84,8 +88,10 @@ class HitPlaces(QObject):
         if more > 0:
             menu.addAction(tr("and {n} more", n=more)).setEnabled(False)
 
-    def _outside(self, path: str) -> None:
-        if not open_outside(text_path(path)):
+    def _outside(self, path: str, passage_id: int) -> None:
+        if open_outside(text_path(path)):
+            self._said.opened(passage_id)
+        else:
             name = PurePath(path_shown(path)).name
             self._context.notifications.tell(tr("No program of this system opens {name}.", name=name), tone="warning")
 

@@ -13,6 +13,7 @@ from app.context import Context, Place
 from app.i18n import tr
 from app.views.ask_question import Question
 from app.views.hit_places import HitPlaces
+from app.views.hit_said import HitSaid, asked
 from app.views.search_results import SearchResults
 from app.views.why_beside import WhyBeside
 from app.widgets.hit_filters import FilterBar
@@ -121,7 +122,8 @@ class SearchPage(Page):
         self.results.list.opened.connect(self._open)
         self.results.list.why.connect(self._why)
         self.results.list.left.connect(self.focus_search)
-        self.places = HitPlaces(self.context, self)
+        self.said = HitSaid(self.context, self)
+        self.places = HitPlaces(self.context, self, self.said)
         self.places.opened.connect(self._open)
         self.places.why.connect(self._why)
         self.results.list.menu_asked.connect(self.places.menu)
@@ -183,6 +185,7 @@ class SearchPage(Page):
         self._search()
 
     def _show(self, result: SearchResult) -> None:
+        self.said.asked = asked(result.query.text, result.understood, result.understood_at)
         self.understood.tell(result.query.text, result.understood, result.understood_at)
         self.filters.show_removed(result.filtered_out)
         self.results.show_result(result, more=len(result.hits) >= self._query.k)
@@ -218,6 +221,7 @@ class SearchPage(Page):
         passage = hit.passage
         spans = tuple(Span(passage.start + s.start, passage.start + s.end) for s in hit.spans)
         whole = (Span(passage.start, passage.end),)
+        self.said.opened(passage.id)
         self.context.navigate("document", Place(passage.document_id, passage.first_page, spans or whole))
 
     def _ask(self) -> None:

@@ -65,8 +65,8 @@ def train_all(
     if stage.pretraining and len(made.documents) >= LEAST_DOCUMENTS:
         training = Settings(stage.pretraining, stage.pretraining_rate, checkpoint_every=20, minutes=minutes)
         record = pretrain(
-            backbone, made, PretrainSettings(documents=32, warmup_steps=stage.warmup), training, folder / PRETRAINING, control=control,
-            listener=listener, callbacks=watching(PRETRAINING),
+            backbone, made, PretrainSettings(documents=32, warmup_steps=stage.warmup), training, folder / PRETRAINING,
+            control=control, listener=listener, callbacks=watching(PRETRAINING),
         )  # fmt: skip
         reports.append(StageReport(PRETRAINING, record.step, record.seconds, dict(record.curve[-1].losses)))
     settings = FineTuneSettings(loss="kl", anchor=1.0)

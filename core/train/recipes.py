@@ -20,8 +20,8 @@ class QueryStage:
 
 @dataclass(frozen=True, slots=True)
 class FullStage:
-    """All weights: corpus-aware pre-training for `pretraining` steps after `warmup` steps of its fresh layers alone, then
-    two rounds of fine-tuning, `epochs` each.
+    """All weights: corpus-aware pre-training for `pretraining` steps after `warmup` steps of its fresh layers alone,
+    then two rounds of fine-tuning, `epochs` each.
 
     With `refresh` the negatives of the second round are found anew by the encoder of the moment (ANCE).
     """

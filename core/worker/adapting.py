@@ -18,6 +18,7 @@ from core.base.errors import Cancelled, KnownError, LibraryLocked
 from core.base.events import Control, Listener
 from core.base.files import FileLock, read_json, write_json
 from core.base.wire import from_plain, to_plain
+from core.encode.encoder import Encoder
 from core.encode.load import open_encoder
 from core.encode.towers import queries_of
 from core.index import generation
@@ -75,10 +76,11 @@ def adapt(
     database.require(library)
     chosen = named(recipe)
     with _alone(library):
-        row = _begun(library, chosen, minutes)
+        present = encoder_for(library)
+        row = _begun(library, chosen, minutes, present)
         started = time.monotonic()
         try:
-            row = _run(library, row, chosen, control, listener)
+            row = _run(library, row, chosen, present, control, listener)
         except Cancelled:
             row = replace(row, state=STOPPED)
             raise
@@ -135,15 +137,10 @@ def _living(library: Path, rows: Sequence[RunRow]) -> list[RunRow]:
     return [replace(row, up=kept(row.up), down=kept(row.down)) for row in rows]
 
 
-def _run(library: Path, row: RunRow, recipe: Recipe, control: Control, listener: Listener) -> RunRow:
+def _run(library: Path, row: RunRow, recipe: Recipe, present: Encoder, control: Control, listener: Listener) -> RunRow:
     from core.train.adapt import Run
     from core.train.adapt import adapt as learn
 
-    present = encoder_for(library)
-    if row.present != (present.id, queries_of(present)):
-        shutil.rmtree(_folder(library, row.number), ignore_errors=True)  # what was begun was for another encoder
-        row = replace(row, present=(present.id, queries_of(present)))
-    _write(library, row)
     db = database.open_reader(library)
     try:
         run = Run(library, _folder(library, row.number), recipe, row.minutes or recipe.minutes, control, listener)
@@ -214,14 +211,19 @@ def _free(library: Path) -> bool:
         return False
 
 
-def _begun(library: Path, recipe: Recipe, minutes: float | None) -> RunRow:
-    """The run to go on with, or a new one."""
+def _begun(library: Path, recipe: Recipe, minutes: float | None, present: Encoder) -> RunRow:
+    """The run to go on with, or a new one. What nobody can go on with is cleared away."""
     rows = _rows(library)
-    newest = rows[-1] if rows else None
-    if newest is not None and newest.state in (RUNNING, STOPPED) and newest.recipe == recipe.name:
-        row = replace(newest, state=RUNNING, minutes=minutes)
+    serving = present.id, queries_of(present)
+    resting = [row for row in rows if row.state in (RUNNING, STOPPED)]
+    old = next((row for row in resting if row is rows[-1] and row.recipe == recipe.name), None)
+    for row in resting:
+        if row is not old or row.present != serving:  # another run was begun, or another encoder serves now
+            _clear(library, row)
+    if old is not None:
+        row = replace(old, state=RUNNING, minutes=minutes, present=serving)
     else:
-        row = RunRow(newest.number + 1 if newest else 1, recipe.name, now(), RUNNING, minutes=minutes)
+        row = RunRow(rows[-1].number + 1 if rows else 1, recipe.name, now(), RUNNING, minutes=minutes, present=serving)
     _write(library, row)
     return row
 

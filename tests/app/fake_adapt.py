@@ -1,6 +1,6 @@
 """What the fake role knows of adapting. The variable FAKE_ADAPT chooses how the run ends and what was before:
-accepted (the default), refused, undecided, failed, stopped (a run that can go on), used (one is in use), few,
-broken (no estimate can be made)."""
+accepted (the default), refused, undecided, failed, stopped (a run that can go on), elsewhere (another window has one
+at work), used (one is in use), few, broken (no estimate can be made)."""
 
 from __future__ import annotations
 
@@ -93,9 +93,10 @@ def history() -> list[dict[str, Any]]:
     """The newest last."""
     rows = [_row(1, "quick", "undecided", "2026-10-02T08:10:00+00:00", 402.0),
             _row(2, "standard", "refused", "2026-10-19T19:45:00+00:00", 2210.0)]  # fmt: skip
-    if kind() == "stopped":
+    if kind() in ("stopped", "elsewhere"):
+        state = "stopped" if kind() == "stopped" else "running"
         rows.append({"number": 3, "recipe": "standard", "started": "2026-11-01T20:00:00+00:00", "seconds": 300.0,
-                     "state": "stopped", "gate": None, "generation": None})  # fmt: skip
+                     "state": state, "gate": None, "generation": None})  # fmt: skip
     if kind() == "used":
         rows.append(_row(3, "standard", "accepted", "2026-11-01T20:00:00+00:00", 2480.0))
     return rows

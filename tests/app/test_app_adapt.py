@@ -202,6 +202,36 @@ def test_a_stopped_run_goes_on_with_its_recipe(
     window.context.jobs.cancel()
 
 
+def test_a_run_of_another_window_is_told_and_waited_for(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_ADAPT", "elsewhere")
+    monkeypatch.setattr("app.tasks.adapt.ELSEWHERE_MS", 300)
+    window.navigate("adapt", None)
+    page = window.page("adapt")
+    qtbot.waitUntil(lambda: page.work.elsewhere is not None, timeout=WAIT)
+    assert "Standard is at work in another window" in shown_words(page.now)
+    assert not page.now.go_on.isVisible()
+    assert not page.choice.start.isEnabled()
+    assert len(page.history.lines) == 2  # the one at work is no earlier run
+    monkeypatch.setenv("FAKE_ADAPT", "stopped")
+    qtbot.waitUntil(lambda: page.now.go_on.isVisible(), timeout=WAIT)
+    assert page.choice.start.isEnabled()
+
+
+def test_the_focus_stays_on_the_page_when_a_run_begins_and_ends(
+    open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow
+) -> None:
+    page = open_page()
+    page.choice.start.setFocus()
+    page.choice.start.click()
+    assert window.focusWidget() is page.run.pause
+    qtbot.waitUntil(lambda: page.work.last_progress is not None, timeout=WAIT)
+    page.run.stop.click()
+    qtbot.waitUntil(lambda: page.run.isHidden(), timeout=WAIT)
+    assert page.isAncestorOf(window.focusWidget())
+
+
 def test_what_is_in_use_is_told_and_can_be_taken_back(
     open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow, told: list[Message]
 ) -> None:

@@ -46,14 +46,15 @@ def _whole(sides: Sequence[Side[Tensor]], chunk: int) -> tuple[Tensor, Tensor]:
     reps, extra = [], torch.zeros(())
     for side in sides:
         parts = []
-        for begin in range(0, len(side.items), chunk):
-            items = side.items[begin : begin + chunk]
+        order = sorted(range(len(side.items)), key=lambda place: side.length(side.items[place]) if side.length else 0)
+        for begin in range(0, len(order), chunk):
+            items = [side.items[place] for place in order[begin : begin + chunk]]
             parts.append(side.encode(items))
             if side.extra is not None:
                 found = side.extra(items, parts[-1])
                 assert found is not None
                 extra = extra + found * (len(items) / len(side.items))
-        reps.append(torch.cat(parts))
+        reps.append(torch.stack([torch.cat(parts)[order.index(place)] for place in range(len(order))]))
     loss = _loss(*reps)
     (loss + extra).backward()
     return loss.detach(), extra.detach()
@@ -62,17 +63,24 @@ def _whole(sides: Sequence[Side[Tensor]], chunk: int) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("chunk", [1, 3, 4, 100])  # 11 items: neither 3 nor 4 divides them
-def test_gradients_are_those_of_the_whole_batch(dtype: torch.dtype, shared: bool, chunk: int) -> None:
+@pytest.mark.parametrize("kept", [0, 1, 3, 100])
+@pytest.mark.parametrize("length", [None, lambda item: int(10 * item[0])])
+def test_gradients_are_those_of_the_whole_batch(
+    dtype: torch.dtype, shared: bool, chunk: int, kept: int, length: Callable[[Tensor], int] | None
+) -> None:
     left = _tower(0, dtype)
     right = left if shared else _tower(1, dtype)
-    sides = [Side(_items(11, 0, dtype), _encoder(left)), Side(_items(14, 1, dtype), _encoder(right))]
+    sides = [
+        Side(_items(11, 0, dtype), _encoder(left), length=length),
+        Side(_items(14, 1, dtype), _encoder(right), length=length),
+    ]
     towers = (left,) if shared else (left, right)
     torch.manual_seed(5)
     expected_loss, _ = _whole(sides, chunk)
     expected = _grads(*towers)
     _clear(*towers)
     torch.manual_seed(5)
-    loss, _ = cached_step(sides, _loss, chunk=chunk)
+    loss, _ = cached_step(sides, _loss, chunk=chunk, kept=kept)
     tolerance = 1e-5 if dtype is torch.float32 else 1e-11
     assert float(loss) == pytest.approx(float(expected_loss), rel=tolerance)
     for found, wanted in zip(_grads(*towers), expected, strict=True):
@@ -101,7 +109,36 @@ def test_the_random_numbers_of_the_first_pass_matter() -> None:
     assert any(float((a - b).norm() / a.norm()) > 1e-2 for a, b in zip(*grads, strict=True))
 
 
-def test_further_losses_of_a_chunk_add_up_to_their_mean_over_the_batch() -> None:
+@pytest.mark.parametrize(("kept", "calls"), [(0, 10), (1, 9), (2, 8), (5, 5)])
+def test_a_chunk_whose_graph_was_kept_is_encoded_once(kept: int, calls: int) -> None:
+    tower, seen = _tower(0, torch.float32), 0
+
+    def encode(items: Sequence[Tensor]) -> Tensor:
+        nonlocal seen
+        seen += 1
+        return _encoder(tower)(items)
+
+    sides = [Side(_items(7, 0, torch.float32), encode), Side(_items(9, 1, torch.float32), encode)]  # 2 and 3 chunks
+    cached_step(sides, _loss, chunk=4, kept=kept)
+    assert seen == calls
+
+
+def test_items_of_like_length_share_a_chunk_the_longest_last() -> None:
+    tower, chunks = _tower(0, torch.float32), []
+
+    def encode(items: Sequence[Tensor]) -> Tensor:
+        chunks.append([float(item[0]) for item in items])
+        return _encoder(tower)(items)
+
+    items = _items(10, 0, torch.float32)
+    side = Side(items, encode, length=lambda item: int(1000 * item[0]))
+    cached_step([side], lambda reps: reps.sum(), chunk=4)
+    wanted = sorted((float(item[0]) for item in items), key=lambda first: int(1000 * first))
+    assert chunks[:3] == [wanted[:4], wanted[4:8], wanted[8:]]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_further_losses_of_a_chunk_add_up_to_their_mean_over_the_batch(kept: int) -> None:
     tower = _tower(0, torch.float64).eval()
 
     def extra(items: Sequence[Tensor], reps: Tensor) -> Tensor:
@@ -112,7 +149,7 @@ def test_further_losses_of_a_chunk_add_up_to_their_mean_over_the_batch() -> None
     expected_loss, expected_extra = _whole(sides, 100)  # in one chunk: the plain mean
     expected = _grads(tower)
     _clear(tower)
-    loss, found = cached_step(sides, _loss, chunk=3)
+    loss, found = cached_step(sides, _loss, chunk=3, kept=kept)
     assert float(loss) == pytest.approx(float(expected_loss), rel=1e-12)
     assert float(found) == pytest.approx(float(expected_extra), rel=1e-12)
     for one, other in zip(_grads(tower), expected, strict=True):
