@@ -383,6 +383,7 @@ def test_judging_goes_by_keys_and_can_be_undone(
     qtbot.waitUntil(lambda: kept[-1] == (first, {0: 0, 1: 2, 2: 0}), timeout=WAIT)
     QTest.keyClick(view, Qt.Key.Key_S)  # nothing said: nothing kept
     assert len(kept) == 3
+    qtbot.waitUntil(lambda: view.judging.item is not None, timeout=WAIT)
     QTest.keyClick(view, Qt.Key.Key_Y)
     assert page.escape()
     assert page.scroller.isVisible()
