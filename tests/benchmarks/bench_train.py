@@ -90,9 +90,15 @@ def material(folder: Path, count: int) -> tuple[list[Question], list[Piece]]:
 class Ours:
     """Steps of `FineTune` over given batches: row r of a batch is question r, its passage and its negatives."""
 
-    def __init__(self, options: argparse.Namespace, texts: Texts, precision: Precision = "fp32") -> None:
+    def __init__(
+        self, options: argparse.Namespace, texts: Texts, precision: Precision = "fp32", attention: float | None = None
+    ) -> None:
+        """`attention` is a dropout of attention weights other than what an encoder in training has."""
         torch.manual_seed(0)
         self.backbone = Backbone.open(find(options.model), "cpu")
+        for name, part in self.backbone.named_modules():
+            if attention is not None and name.endswith("attention.self.dropout"):
+                part.p = attention
         settings = FineTuneSettings(
             options.batch, options.negatives, options.chunk, passage_tokens=TOKENS, temperature=TEMPERATURE,
             keep_words=1.0,
@@ -223,6 +229,8 @@ def speed(options: argparse.Namespace) -> None:
     texts = Texts.of(options, steps)
     kinds: dict[str, Precision] = {"ours": "fp32"} | ({"ours, bf16": "bf16"} if options.bf16 else {})
     ours = {name: Ours(options, texts, precision) for name, precision in kinds.items()}
+    for share in options.attention:
+        ours[f"ours, attention {share:g}"] = Ours(options, texts, attention=share)
     passages = options.batch * (1 + options.negatives)
     lengths = [len(ids) for ids in next(iter(ours.values())).task.piece_ids]
     print(f"{options.batch} questions and {passages} passages of {statistics.mean(lengths):.0f} tokens a step, "
@@ -350,6 +358,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--negatives", type=int, default=1, help="further passages of each")
     parser.add_argument("--chunk", type=int, default=32)
     parser.add_argument("--bf16", action="store_true", help="also in bfloat16")
+    parser.add_argument("--attention", type=float, nargs="*", default=[], help="also with this dropout of attention")
     parser.add_argument("--tokens", type=int, default=96, help="of a span")
     parser.add_argument("--spans-of", type=lambda text: [int(n) for n in text.split(",")], default=list(SPANS))
     parser.add_argument("--whole", type=int, default=SPANS[0], help="spans that fit into memory all at once")
