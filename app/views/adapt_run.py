@@ -86,7 +86,7 @@ class RunCard(Card):
     def _headline(self, recipe: str, at_work: bool) -> None:
         progress = self._work.last_progress
         now = stage(progress) if progress is not None else tr("Getting ready")
-        hint = remaining(progress.seconds_left) if progress is not None else ""
+        hint = _left(progress)
         if not at_work:
             now, hint = tr("Waiting"), tr("It goes on when the other work is done.")
         elif self._jobs.cancelling:
@@ -94,7 +94,7 @@ class RunCard(Card):
         elif self._jobs.paused:
             now, hint = tr("Paused"), tr("It goes on where it was.")
         self.title.setText(f"{words.recipe_title(recipe)}: {now[:1].lower()}{now[1:]}")
-        self.left.setText(hint or tr("The time that is left is known soon."))
+        self.left.setText(hint)
         if progress is None or not progress.total or not at_work:
             self.bar.setRange(0, 0 if at_work and not self._jobs.paused else 1)
         else:
@@ -174,6 +174,14 @@ class RunCard(Card):
             well.hide()
             well.deleteLater()
         self.plots, self._wells, self._losses = {}, {}, {}
+
+
+def _left(progress: Progress | None) -> str:
+    """How long the step at work still takes."""
+    if progress is not None and not progress.total:
+        return tr("This step takes a moment.")
+    left = remaining(progress.seconds_left) if progress is not None else ""
+    return tr("This step: {left}", left=left) if left else tr("The time that is left is known soon.")
 
 
 def _amount(progress: Progress) -> str:

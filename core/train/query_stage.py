@@ -67,6 +67,7 @@ def train_queries(
     steps = stage.epochs * -(-len(lessons) // settings.questions)
     training = Settings(steps, stage.rate, weight_decay=0.0, checkpoint_every=50, minutes=minutes)
     record = train(task, training, folder, control, listener, callbacks, data_hash=task.data_hash(), stage=NAME)
+    listener(Progress(NAME, 0, 0))  # how far to go is tried
     weights, figures = _mixed(backbone, start, tune, present, control)
     figures["loss"] = record.curve[-1].losses["loss"] if record.curve else 0.0
     return QueryCandidate(weights, StageReport(NAME, record.step, record.seconds, figures))

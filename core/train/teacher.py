@@ -8,6 +8,7 @@ near the best ones count more (feedback), and passages near each other get score
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 MINING = "mining"
 NEAR, FAR = 48, 16  # passages of a lesson: the best, and others by chance from further down
 DEPTH = 200
+_KNOWN = 20  # questions after which it is known how long one takes
 _LEAST = 20  # ranked passages, below which nothing is said of neighbours
 _BEST = 10  # that are believed
 _FEEDBACK = 0.3  # of a standard deviation of the scores
@@ -51,14 +53,18 @@ def teach(
     control = control or Control()
     random = np.random.default_rng(seed)
     lessons = []
+    spent = 0.0  # seconds at work, pauses not counted
     for number, question in enumerate(questions):
         control.check()
-        listener(Progress(MINING, number, len(questions)))
+        left = spent / number * (len(questions) - number) if number >= _KNOWN else None
+        listener(Progress(MINING, number, len(questions), seconds_left=left))
+        begun = time.monotonic()
         ranking = searcher.ranking(Query(question.text, literal=True), DEPTH, without=question.positive)
         if len(ranking.ids) > 1:
             vectors = searcher.snapshot().vectors(ranking.ids)
             scores = strengthened(ranking.totals, vectors.astype(np.float64))
             lessons.append(_lesson(number, ranking.ids, scores, near, far, random))
+        spent += time.monotonic() - begun
     return tuple(lessons)
 
 

@@ -314,6 +314,25 @@ def test_an_example_opens_its_document(open_page: Callable[..., AdaptPage], wind
     assert visits == [("document", Place(1))]
 
 
+def test_a_step_whose_end_is_not_known_says_so(window: MainWindow, open_page: Callable[..., AdaptPage]) -> None:
+    page = open_page()
+    assert window.context is not None
+    jobs = window.context.jobs
+    jobs._task = Task("adapt", {"recipe": "quick", "minutes": None})
+    told = []
+    for progress in (
+        Progress("questions", 0, 0),
+        Progress("mining", 3, 90),
+        Progress("mining", 30, 90, seconds_left=41),
+    ):
+        jobs._progressed(progress)
+        told.append(page.run.left.text())
+    jobs._task = None
+    assert told == [
+        "This step takes a moment.", "The time that is left is known soon.", "This step: about 40 seconds left",
+    ]  # fmt: skip
+
+
 # giving way
 
 
