@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -26,10 +25,10 @@ from app.widgets.banner import Banner
 from app.widgets.buttons import Button
 from app.widgets.card import Scroller, row
 from app.widgets.empty_state import EmptyState
+from app.widgets.hit_model import name_of
 from app.widgets.labels import Label
 from app.widgets.page import Page
 from core.base.errors import NotFound
-from core.base.files import path_shown
 from core.base.types import Span
 
 WIDEST = 920
@@ -77,6 +76,7 @@ class AdaptPage(Page):
         self.choice = RecipeChoice()
         self.choice.begun.connect(self._begin)
         self.said = SaidCard(self.context)
+        self.judge.kept.connect(self.said.refresh)
         self.history = RunHistory()
         self.history.chosen.connect(self._show_run)
         inner = QWidget()
@@ -195,10 +195,9 @@ class AdaptPage(Page):
             if one.document is None:
                 continue
             try:
-                path = self.context.library.document(one.document).path
+                found[one.document] = name_of(self.context.library.document(one.document))
             except NotFound:
                 continue
-            found[one.document] = PurePath(path_shown(path)).name
         return found
 
     # what the person does
@@ -229,7 +228,6 @@ class AdaptPage(Page):
     def _back_from_judging(self) -> None:
         self.stack.setCurrentWidget(self.scroller)
         self.judge_button.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.said.refresh()
         self.refresh()
 
     def _open(self, moved: Moved) -> None:

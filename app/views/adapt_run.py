@@ -178,7 +178,7 @@ class RunCard(Card):
 
 def _left(progress: Progress | None) -> str:
     """How long the step at work still takes."""
-    if progress is not None and not progress.total:
+    if progress is not None and (not progress.total or progress.stage == "judging"):
         return tr("This step takes a moment.")
     left = remaining(progress.seconds_left) if progress is not None else ""
     return tr("This step: {left}", left=left) if left else tr("The time that is left is known soon.")

@@ -177,6 +177,8 @@ def outcome(run: Run) -> tuple[str, str, str]:
 
 def _because(gate: Verdict) -> str:
     """The gate's reason without what the title says already."""
+    if gate.failed == "fused" and gate.low > 0:
+        return tr("By meaning alone it finds more, but together with the words, as search ranks, it finds less.")
     words = tr(gate.reason)
     for said in (tr("Refused: "), tr("Cannot tell: ")):
         words = words.removeprefix(said)

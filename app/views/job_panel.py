@@ -27,7 +27,7 @@ STAGES = {
     "mining": "Finding what is easily mistaken",
     "first": "Learning what answers a question, first round",
     "second": "Learning what answers a question, second round",
-    "judging": "Judging what was learned",
+    "judging": "Testing what was learned",
 }
 
 
@@ -35,7 +35,7 @@ SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
     "battery": "Waiting", "purging": "Wiping",
     "questions": "Questions", "mining": "Examples", "queries": "Learning", "pretraining": "Learning",
-    "first": "Learning", "second": "Learning", "judging": "Judging",
+    "first": "Learning", "second": "Learning", "judging": "Testing",
 }  # fmt: skip
 
 

@@ -36,9 +36,10 @@ _NARROW = 640  # below this width the buttons stand in two lines
 
 
 class JudgeView(QWidget):
-    """`left()` when the person goes back to the page."""
+    """`left()` when the person goes back to the page, `kept()` when what was said of a question is stored."""
 
     left = Signal()
+    kept = Signal()
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -215,3 +216,5 @@ class JudgeView(QWidget):
             self.banner.show_error(outcome)
         elif isinstance(outcome, Exception):
             raise outcome
+        else:
+            self.kept.emit()

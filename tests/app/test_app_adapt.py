@@ -32,7 +32,7 @@ from app.widgets.adapt_curve import CurvePlot, smoothed, ticks
 from app.widgets.buttons import Button
 from app.widgets.line_button import LineButton
 from core.base.events import Curve, Progress
-from core.library import Library
+from core.library import Judgement, Library
 from core.worker.protocol import JOB
 
 WAIT = 30_000
@@ -333,6 +333,16 @@ def test_a_step_whose_end_is_not_known_says_so(window: MainWindow, open_page: Ca
     ]  # fmt: skip
 
 
+def test_a_gain_that_search_does_not_show_is_told_as_such() -> None:
+    data = fake_adapt.gate("accepted") | {"accepted": False, "reason": "Refused: together with the words."}
+    for one in data["checks"]:
+        one["passed"] = one["name"] != "fused"
+    row = {"number": 1, "recipe": "quick", "started": "", "state": "refused", "gate": data}
+    title, text, _ = words.outcome(runs([row])[0])
+    assert title == "Not used, nothing was changed"
+    assert text.startswith("By meaning alone it finds more, but together with the words")
+
+
 # giving way
 
 
@@ -377,6 +387,8 @@ def test_the_switch_of_the_library_is_not_broken_off(qtbot: QtBot, engine: Any) 
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[int, int]]]:
     said: list[tuple[str, dict[int, int]]] = []
     monkeypatch.setattr(Library, "judge", lambda _, question, gains: said.append((question, gains)))
+    judged = [Judgement(1, "judged", question, 1, "", 2, "") for question in "ab"]
+    monkeypatch.setattr(Library, "judgements", lambda _, kinds=(): judged if said and "judged" in kinds else [])
     return said
 
 
@@ -408,6 +420,7 @@ def test_judging_goes_by_keys_and_can_be_undone(
     assert page.scroller.isVisible()
     qtbot.waitUntil(lambda: len(kept) == 4, timeout=WAIT)
     assert list(kept[-1][1].values()) == [2]  # an unfinished question counts as far as it went
+    qtbot.waitUntil(lambda: page.said.amount.text() == "2 questions judged", timeout=WAIT)
 
 
 def test_judging_ends_with_thanks(
