@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QComboBox, QVBoxLayout, QWidget
 
 from app.i18n import tr
@@ -90,7 +90,7 @@ class RecipeChoice(Card):
         self.body.addWidget(_with_sign("lock", Label(tr(words.SAFE), wrap=True)))
 
     def _build_start(self) -> None:
-        self.limit = QComboBox()
+        self.limit = _Limit()
         self.limit.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.limit.setMinimumContentsLength(10)
         self.limit.setAccessibleName(tr("Longest time of a round"))
@@ -149,6 +149,13 @@ class RecipeChoice(Card):
 
     def _begin(self) -> None:
         self.begun.emit(self.recipe, self.limit.currentData())
+
+
+class _Limit(QComboBox):
+    """The wheel scrolls the page, wherever the pointer is, and changes nothing."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 def _limit_words(minutes: int | None) -> str:

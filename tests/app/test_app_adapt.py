@@ -11,9 +11,10 @@ from typing import Any
 import fake_adapt
 import pytest
 from app_helpers import fake_command, fill
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 from test_app_access import check, controls, name
 
@@ -25,6 +26,7 @@ from app.tasks.adapt import AdaptWork
 from app.tasks.jobs import Jobs, Task
 from app.theme import Theme
 from app.views import adapt_words as words
+from app.views.adapt_history import RunHistory
 from app.views.adapt_page import AdaptPage
 from app.views.main_window import MainWindow
 from app.widgets.adapt_bars import gain
@@ -333,7 +335,7 @@ def test_a_step_whose_end_is_not_known_says_so(window: MainWindow, open_page: Ca
     ]  # fmt: skip
 
 
-def test_a_gain_that_search_does_not_show_is_told_as_such() -> None:
+def test_a_gain_that_search_does_not_show_is_told_as_such(qtbot: QtBot, theme: Theme) -> None:
     data = fake_adapt.gate("accepted") | {"accepted": False, "reason": "Refused: together with the words."}
     for one in data["checks"]:
         one["passed"] = one["name"] != "fused"
@@ -341,6 +343,23 @@ def test_a_gain_that_search_does_not_show_is_told_as_such() -> None:
     title, text, _ = words.outcome(runs([row])[0])
     assert title == "Not used, nothing was changed"
     assert text.startswith("By meaning alone it finds more, but together with the words")
+    listed = RunHistory()
+    qtbot.addWidget(listed)
+    listed.show_runs(runs([row]))
+    assert listed.lines[0].accessibleName().endswith("+1.5 points as search ranks")
+
+
+def test_the_wheel_scrolls_the_page_and_leaves_the_limit_as_it_is(
+    open_page: Callable[..., AdaptPage], window: MainWindow
+) -> None:
+    limit = open_page().choice.limit
+    at = QPointF(limit.rect().center())
+    turned = QWheelEvent(
+        at, limit.mapToGlobal(at), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(limit, turned)
+    assert limit.currentData() is None
 
 
 # giving way
