@@ -109,7 +109,10 @@ class AdaptWork(QObject):
         """Estimate the next recipe; one at a time, and none while a job or another window's run is at work: it would
         measure that."""
         left = [recipe for recipe in RECIPES if recipe not in self.estimates and recipe not in self._in_vain]
-        if not left or self._trying is not None or self._jobs.running is not None or self.elsewhere is not None:
+        unknown = self.history is None and self._looking is not None  # whether another window is at work
+        if not left or unknown or self._trying is not None:
+            return
+        if self._jobs.running is not None or self.elsewhere is not None:
             return
         call = self._trying = self._engine.call(JOB, "adapt_estimate", {"recipe": left[0]})
         call.setProperty("recipe", left[0])

@@ -216,6 +216,7 @@ def test_a_run_of_another_window_is_told_and_waited_for(
     assert not page.now.go_on.isVisible()
     assert not page.choice.start.isEnabled()
     assert len(page.history.lines) == 2  # the one at work is no earlier run
+    assert not page.work.estimating  # it would measure the other run
     monkeypatch.setenv("FAKE_ADAPT", "stopped")
     qtbot.waitUntil(lambda: page.now.go_on.isVisible(), timeout=WAIT)
     assert page.choice.start.isEnabled()
