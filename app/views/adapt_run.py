@@ -72,13 +72,16 @@ class RunCard(Card):
         paused, stopping = self._jobs.paused, self._jobs.cancelling
         self.pause.setText(tr("Go on") if paused else tr("Pause"))
         self.pause.set_icon("play" if paused else "pause")
+        if stopping or not at_work:
+            self._hand_focus_on()
         self.pause.setEnabled(at_work and not stopping)
         self.stop.setEnabled(at_work and not stopping)
         self._headline(str(task.args["recipe"]), at_work)
         self._list(str(task.args["recipe"]))
 
     def _hand_focus_on(self) -> None:
-        """It is about to be hidden: the focus stays on the page, and does not go to whatever is next in the window."""
+        """What has the focus is about to be hidden or disabled: the page keeps it, not whatever is next in the window,
+        which would be scrolled to."""
         focus, page = self.window().focusWidget(), self.parentWidget()
         if focus is not None and page is not None and self.isAncestorOf(focus):
             page.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -230,9 +230,11 @@ def test_the_focus_stays_on_the_page_when_a_run_begins_and_ends(
     page.choice.start.click()
     assert window.focusWidget() is page.run.pause
     qtbot.waitUntil(lambda: page.work.last_progress is not None, timeout=WAIT)
+    page.run.stop.setFocus()
     page.run.stop.click()
+    assert window.focusWidget() is page.run.parentWidget()
     qtbot.waitUntil(lambda: page.run.isHidden(), timeout=WAIT)
-    assert page.isAncestorOf(window.focusWidget())
+    assert window.focusWidget() is page.run.parentWidget()
 
 
 def test_what_is_in_use_is_told_and_can_be_taken_back(
