@@ -90,20 +90,24 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
 
 def _queries(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder) -> QueryCandidate:
     bundle = find(queries_of(present) or present.id, adapted.folder(run.library))
-    return train_queries(
-        Backbone.open(bundle), ground, searcher, tune, present, run.recipe.query, run.folder / "queries",
-        minutes=run.minutes, control=run.control, listener=run.listener, callbacks=run.watching(NAME),
-    )  # fmt: skip
+    with KeptVectors(run.folder / _VECTORS) as kept:  # judging encodes most of these passages, too
+        return train_queries(
+            Backbone.open(bundle), ground, searcher, tune, Remembering(present, kept), run.recipe.query,
+            run.folder / "queries", minutes=run.minutes, control=run.control, listener=run.listener,
+            callbacks=run.watching(NAME),
+        )  # fmt: skip
 
 
 def _full(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder) -> FullCandidate | None:
     if run.recipe.full is None:
         return None
     bundle = find(present.id, adapted.folder(run.library))
-    return train_all(
-        Backbone.open(bundle), ground, searcher, tune, present, run.recipe.full, run.folder / "full",
-        minutes=run.minutes, control=run.control, listener=run.listener, watching=run.watching,
-    )  # fmt: skip
+    with KeptVectors(run.folder / _VECTORS) as kept:
+        return train_all(
+            Backbone.open(bundle), ground, searcher, tune, Remembering(present, kept), run.recipe.full,
+            run.folder / "full", minutes=run.minutes, control=run.control, listener=run.listener,
+            watching=run.watching,
+        )  # fmt: skip
 
 
 def _chosen(queries: QueryCandidate) -> float:
