@@ -32,7 +32,9 @@ from core.base.errors import NotFound
 from core.base.types import Span
 
 WIDEST = 920
-_BACK = "Search uses its old model and index again, at once. What was learned is not deleted, and nothing else changes."
+_BACK = (
+    "Search uses its old model and index again, at once; nothing else changes. To have it again, let it learn again."
+)
 
 
 class AdaptPage(Page):
@@ -219,7 +221,7 @@ class AdaptPage(Page):
 
     def _ask_back(self, run: Run) -> None:
         confirm(self, tr("Take it back?"), tr(_BACK), tr("Take it back"), lambda: self.work.take_back(run),
-                keep=tr("Cancel"))  # fmt: skip
+                keep=tr("Cancel"), sign="history")  # fmt: skip
 
     def show_judging(self) -> None:
         self.stack.setCurrentWidget(self.judge)

@@ -160,12 +160,13 @@ def about_sheet(library: str, parent: QWidget) -> Sheet:
 
 
 def confirm(
-    parent: QWidget, title: str, text: str, action: str, then: Callable[[], object], *, keep: str = ""
-) -> Sheet:
+    parent: QWidget, title: str, text: str, action: str, then: Callable[[], object], *, keep: str = "",
+    sign: str = "trash",
+) -> Sheet:  # fmt: skip
     """Ask before something is taken away; `then` runs on yes. Esc and Return mean no."""
     sheet = Sheet(title, parent, close=keep or tr("Keep"))
     sheet.body.addWidget(Label(text, wrap=True))
-    yes = Button(action, "danger", "trash", sheet.accept)
+    yes = Button(action, "danger", sign, sheet.accept)
     yes.clicked.connect(lambda: then())
     sheet.buttons.insertWidget(1, yes)
     sheet.open()
