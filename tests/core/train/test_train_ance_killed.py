@@ -38,11 +38,21 @@ class Server:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{what} {folder}\n")
         self._process.stdin.flush()
-        return int(self._line().split()[1])
+        child = self._told("pid")
+        assert child > 1  # 0 is this process group
+        return child
 
     def end(self) -> int:
         """How the child ended, as `waitpid` says."""
-        return int(self._line().split()[1])
+        return self._told("end")
+
+    def _told(self, what: str) -> int:
+        """The next number of this kind; what a test that failed did not wait for is passed over."""
+        while line := self._line():
+            word, number = line.split()
+            if word == what:
+                return int(number)
+        raise AssertionError("the server has ended")
 
     def kill(self, child: int) -> None:
         os.kill(child, signal.SIGKILL)
