@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -94,6 +95,19 @@ def test_hidden_states_begin_with_the_embeddings_and_end_with_what_is_pooled(tin
     assert torch.allclose(pooled_BD, torch.stack(slow), atol=1e-6)
     unit = nn.functional.normalize(pooled_BD, dim=-1).detach().numpy()
     assert np.abs(unit - backbone.vectors(TEXTS)).max() < 1e-6
+
+
+def test_states_are_dropped_in_training_and_attention_is_not(tiny_bundle: Bundle, tmp_path: Path) -> None:
+    shutil.copytree(tiny_bundle.folder, tmp_path / "noised")
+    path = tmp_path / "noised" / "config.json"
+    noise = {"hidden_dropout_prob": 0.2, "attention_probs_dropout_prob": 0.2}
+    path.write_text(json.dumps(json.loads(path.read_text()) | noise))
+    seal(tmp_path / "noised", dict(tiny_bundle.config))
+    backbone = Backbone.open(load(tmp_path / "noised"), "cpu").train()
+    shares = {name: part.p for name, part in backbone.named_modules() if isinstance(part, nn.Dropout)}
+    attention = {name for name in shares if name.endswith("attention.self.dropout")}
+    assert {shares[name] for name in attention} == {0.0}  # and not an empty set
+    assert {share for name, share in shares.items() if name not in attention} == {0.2}
 
 
 def test_encoding_leaves_the_mode_and_hears_a_cancel(tiny_bundle: Bundle) -> None:
