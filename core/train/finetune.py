@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from core.train.reduced import reduced
 from core.train.types import Candidates, Piece, Question
 
 Vectors = npt.NDArray[np.float32]
+Teacher = Mapping[int, Mapping[int, float]]  # question -> passage id -> score
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +73,16 @@ class FineTune:
     def __init__(
         self, backbone: Backbone, questions: Sequence[Question], candidates: Sequence[Candidates],
         pieces: Sequence[Piece], settings: FineTuneSettings, *, frozen: Frozen | None = None,
-        precision: Precision = FP32,
+        precision: Precision = FP32, teacher: Teacher | None = None,
     ) -> None:  # fmt: skip
+        """`teacher` goes before the scores in `candidates`, whatever these were mined by; what it did not score gets
+        the lowest score that it gave for the question."""
         if frozen is None and (settings.anchor or settings.side == "query"):
             raise ValueError("an anchor and a frozen side need the vectors of the first encoder")
         self.backbone, self.settings, self.frozen = backbone, settings, frozen
         self.questions, self.pieces = questions, pieces
         self._places = {piece.id: place for place, piece in enumerate(pieces)}
-        self._precision = precision
+        self._precision, self._teacher = precision, teacher
         self._query_ids = backbone.ids([q.text for q in questions], "query", settings.query_tokens)
         self.piece_ids = backbone.ids([piece.input for piece in pieces], max_tokens=settings.passage_tokens)
         self.negatives = ""
@@ -148,7 +151,7 @@ class FineTune:
         for piece in self.pieces:
             told.update(f"{piece.id}\0{piece.input}\0".encode("utf-8", "surrogatepass"))
         for one in self.candidates:
-            told.update(repr((one.question, one.negatives, one.teacher)).encode())
+            told.update(repr((one.question, one.negatives, self._taught(one).teacher)).encode())
         return told.hexdigest()[:16]
 
     def _encode(self, ids: Sequence[list[int]]) -> Tensor:
@@ -156,12 +159,21 @@ class FineTune:
 
     def _draw(self, chosen: Sequence[Candidates], random: np.random.Generator) -> _Drawn:
         """The batch's passages: all positives, then each question's negatives, at random out of its candidates."""
-        negatives = [_some(one, self.settings.negatives, random) for one in chosen]
+        negatives = [_some(self._taught(one), self.settings.negatives, random) for one in chosen]
         passages = [one.positive for one in chosen] + [id for own in negatives for id in own.ids]
         places = [self._places[id] for id in passages]
         ids = [self._positive_ids(one, random) for one in chosen]
         ids += [self.piece_ids[place] for place in places[len(chosen) :]]
         return _Drawn(list(chosen), negatives, places, ids)
+
+    def _taught(self, one: Candidates) -> Candidates:
+        if self._teacher is None:
+            return one
+        known = self._teacher.get(one.question)
+        if not known:
+            return replace(one, teacher=())
+        low = min(known.values())
+        return replace(one, teacher=tuple(known.get(id, low) for id in (one.positive, *one.negatives)))
 
     def _positive_ids(self, one: Candidates, random: np.random.Generator) -> list[int]:
         place = self._places[one.positive]

@@ -15,21 +15,24 @@ from core.base.events import Control, Listener, ignore
 from core.encode.encoder import Encoder
 from core.search.searcher import Searcher
 from core.train import spans
+from core.train.ance import Ance, AnceSettings
 from core.train.backbone import Backbone
-from core.train.finetune import FineTuneSettings, Frozen
+from core.train.finetune import FineTune, FineTuneSettings, Frozen
 from core.train.ground import Ground, searching
 from core.train.interpolate import between
 from core.train.loop import Callback, Settings
 from core.train.measure import dense_ndcg
-from core.train.negatives import Mining
+from core.train.negatives import DEPTH, Mining, Search
 from core.train.outcome import StageReport
 from core.train.pool import Pool
 from core.train.pretrain import LEAST_DOCUMENTS, PRETRAINING, PretrainSettings, pretrain
 from core.train.recipes import FullStage
 from core.train.record import Record
 from core.train.two_stage import SECOND, TwoStage, two_stage
+from core.train.types import Question
 
 SHARES = (0.25, 0.5, 1.0)
+_LEAST_STEPS = 20  # between two renewals of the negatives
 
 Watching = Callable[[str], Sequence[Callback]]  # the callbacks of a stage
 
@@ -56,7 +59,7 @@ def train_all(
     """
     start = backbone.weights()
     reports = []
-    pieces, questions = ground.pieces, ground.split.train
+    pieces, questions = ground.pieces, _spread(ground.split.train, stage.questions)
     frozen = Frozen(
         present.encode([q.text for q in questions], kind="query", control=control),
         present.encode([piece.input for piece in pieces], control=control),
@@ -71,16 +74,37 @@ def train_all(
         reports.append(StageReport(PRETRAINING, record.step, record.seconds, dict(record.curve[-1].losses)))
     settings = FineTuneSettings(loss="kl", anchor=1.0)
     steps = stage.epochs * -(-len(questions) // settings.questions)
+    search = searching(searcher, control)
+
+    def callbacks(task: FineTune, name: str) -> Sequence[Callback]:
+        if not stage.refresh or name != SECOND:
+            return watching(name)
+        often = AnceSettings(every=max(_LEAST_STEPS, steps // 2), look=max(_LEAST_STEPS // 2, steps // 4))
+        return (*watching(name), Ance(task, folder / SECOND, often, steps=steps, control=control))
+
     done = two_stage(
-        backbone, questions, pieces, searching(searcher, control), folder, settings=settings,
+        backbone, questions, pieces, search, folder, settings=settings,
         training=Settings(steps, stage.rate, checkpoint_every=25, minutes=minutes), mining=Mining(), frozen=frozen,
-        control=control, listener=listener, callbacks=lambda task, name: watching(name),
+        control=control, listener=listener, callbacks=callbacks,
+        teacher=_teacher(search, questions),
     )  # fmt: skip
     reports += _told(done)
     weights, ndcg, figures = _mixed(backbone, start, tune, control)
     last = reports.pop()
     reports.append(StageReport(last.name, last.steps, last.seconds, {**last.metrics, **figures}))
     return FullCandidate(weights, tuple(reports), ndcg)
+
+
+def _teacher(search: Search, questions: Sequence[Question]) -> dict[int, dict[int, float]]:
+    """The scores of the library's own search, which stands above each of its channels."""
+    return {number: dict(ranked) for number, ranked in enumerate(search([q.text for q in questions], DEPTH)) if ranked}
+
+
+def _spread(questions: Sequence[Question], most: int) -> Sequence[Question]:
+    """At most so many, evenly over the list, in which kinds follow one another."""
+    if len(questions) <= most:
+        return questions
+    return [questions[place * len(questions) // most] for place in range(most)]
 
 
 def _told(done: TwoStage) -> list[StageReport]:

@@ -23,12 +23,14 @@ class FullStage:
     """All weights: corpus-aware pre-training for `pretraining` steps after `warmup` steps of its fresh layers alone,
     then two rounds of fine-tuning, `epochs` each.
 
-    With `refresh` the negatives of the second round are found anew by the encoder of the moment (ANCE).
+    No more than `questions` are trained on, of all kinds: each costs five passages in both directions. With `refresh`
+    the negatives of the second round are found anew by the encoder of the moment (ANCE).
     """
 
     pretraining: int = 60
     warmup: int = 100
     pretraining_rate: float = 2e-5
+    questions: int = 1_500
     epochs: int = 1
     rate: float = 1e-5
     refresh: bool = True
@@ -49,7 +51,7 @@ RECIPES = {
     QUICK: Recipe(QUICK, 2_000, 6.0),
     STANDARD: Recipe(STANDARD, 4_000, 45.0, QueryStage(epochs=6, rate=1e-3), FullStage()),
     THOROUGH: Recipe(
-        THOROUGH, 20_000, 480.0, QueryStage(epochs=8, rate=1e-3, layers=2), FullStage(pretraining=400, epochs=3)
+        THOROUGH, 20_000, 480.0, QueryStage(epochs=8, rate=1e-3, layers=2), FullStage(400, questions=10_000, epochs=3)
     ),
 }
 

@@ -15,7 +15,7 @@ from core.train import nb_recall
 from core.train.backbone import Backbone
 from core.train.bundle import weights_hash
 from core.train.dense_search import DenseSearch
-from core.train.finetune import FineTune, FineTuneSettings, Frozen
+from core.train.finetune import FineTune, FineTuneSettings, Frozen, Teacher
 from core.train.kept import read_candidates, write_candidates
 from core.train.loop import Callback, Settings, train
 from core.train.negatives import Mining, Ranked, Search, mine, united
@@ -44,7 +44,8 @@ class TwoStage:
 def two_stage(
     backbone: Backbone, questions: Sequence[Question], pieces: Sequence[Piece], words: Search, folder: Path, *,
     settings: FineTuneSettings, training: Settings, mining: Mining | None = None, frozen: Frozen | None = None,
-    control: Control | None = None, listener: Listener = ignore, callbacks: Callbacks = lambda task, stage: (),
+    teacher: Teacher | None = None, control: Control | None = None, listener: Listener = ignore,
+    callbacks: Callbacks = lambda task, stage: (),
 ) -> TwoStage:  # fmt: skip
     """Fine-tune `backbone` in place; `words` finds the negatives of the first round (BM25, or the fused search).
 
@@ -59,7 +60,16 @@ def two_stage(
     began = weights_hash(start)
 
     def task(candidates: Sequence[Candidates]) -> FineTune:
-        return FineTune(backbone, questions, candidates, pieces, settings, frozen=frozen, precision=training.precision)
+        return FineTune(
+            backbone,
+            questions,
+            candidates,
+            pieces,
+            settings,
+            frozen=frozen,
+            precision=training.precision,
+            teacher=teacher,
+        )
 
     by_words = _mined(folder / FIRST, began, lambda: mine(questions, pieces, words, mining))
     first = _train(task(by_words), training, folder / FIRST, FIRST, control, listener, callbacks)

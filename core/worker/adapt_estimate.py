@@ -85,7 +85,7 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
 def _full_seconds(stage: FullStage, questions: int, pieces: int, query: float, passage: float) -> float:
     """Pre-training of 64 spans a step in two passes, two rounds of five passages a question, three encodings of all."""
     pretraining = stage.pretraining * 64 * passage / 2 * (_STEP + 1)
-    rounds = 2 * stage.epochs * questions * (5 * passage + query) * (_STEP + 1)
+    rounds = 2 * stage.epochs * min(questions, stage.questions) * (5 * passage + query) * (_STEP + 1)
     return pretraining + rounds + 4 * pieces * passage
 
 
