@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from core.base.errors import Cancelled, KnownError, LibraryLocked
 from core.base.events import Control, Curve, Event, Progress
@@ -51,8 +53,13 @@ def library(tiny_home: Path, tiny_encoder: Encoder, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A short recipe, on one thread: a model this small is slower on two."""
     monkeypatch.setitem(RECIPES, "quick", SMALL)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def _adapt(library: Path, **more: object) -> dict:  # type: ignore[type-arg]
