@@ -5,6 +5,7 @@ It is written down, so that a run that was killed goes on with the same question
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,15 +56,36 @@ def settle(
     kept = _read(folder / _FILE)
     if kept is None:
         found = make(pieces, db, writer, searching(searcher, control), limit=limit, control=control)
-        kept = hold_out(found)
+        kept = _Kept(hold_out(found), tuple(piece.id for piece in pieces))
         write_json(folder / _FILE, to_plain(kept))
-    ground = Ground(pieces, _living(kept, pieces))
+    ground = _ground(folder, kept, pieces)
     if not ground.split.train or not ground.split.final:
         raise KnownError(
             "The documents give too few questions to learn from.",
             f"Add documents with titles, headings and running text; about {LEAST_QUESTIONS * 5} questions are needed.",
         )
     return ground
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    split: Split
+    pieces: tuple[int, ...]
+
+
+def _ground(folder: Path, kept: _Kept, pieces: Sequence[Piece]) -> Ground:
+    """What the run began with, without passages that have come since. Where some have gone, its stages begin anew:
+    they name questions by their place."""
+    wanted = set(kept.pieces)
+    there = tuple(piece for piece in pieces if piece.id in wanted)
+    if len(there) == len(wanted):
+        return Ground(there, kept.split)
+    for stage in folder.iterdir():
+        if stage.is_dir():
+            shutil.rmtree(stage, ignore_errors=True)
+    left = _Kept(_living(kept.split, there), tuple(piece.id for piece in there))
+    write_json(folder / _FILE, to_plain(left))
+    return Ground(there, left.split)
 
 
 def require_enough(passages: int) -> None:
@@ -90,9 +112,9 @@ def searching(searcher: Searcher, control: Control | None = None) -> Search:
     return search
 
 
-def _read(path: Path) -> Split | None:
+def _read(path: Path) -> _Kept | None:
     try:
-        return from_plain(Split, read_json(path))
+        return from_plain(_Kept, read_json(path))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

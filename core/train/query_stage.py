@@ -61,7 +61,9 @@ def train_queries(
         backbone.weigh_tokens(rarities(backbone, ground.pieces, settings.rarity))
     start = backbone.weights()
     snapshot = searcher.snapshot()
-    ids = [piece.id for piece in ground.pieces]
+    living = set(snapshot.ids().tolist())  # some may have been removed while the lessons were made
+    lessons = tuple(one for one in lessons if living.issuperset(one.passages))
+    ids = [piece.id for piece in ground.pieces if piece.id in living]
     neutral = None if snapshot.means is None else snapshot.means.query_map()
     task = QuerySide(backbone, questions, lessons, ids, snapshot.vectors(np.array(ids)), settings, neutral=neutral)
     steps = stage.epochs * -(-len(lessons) // settings.questions)
