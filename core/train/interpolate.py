@@ -10,8 +10,6 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-SHARES = (0.25, 0.5, 0.75, 1.0)
-
 
 def between(present: Mapping[str, Tensor], trained: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
     """Weights at `share` of the way, by name; whatever is no floating-point number is the present one's.

@@ -1,0 +1,89 @@
+"""The parts of the Adapt page by themselves: curves, words, stages, rows of the history."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import fake_adapt
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.models.adapt_entries import ACCEPTED, Estimate, runs
+from app.views import adapt_words as words
+from app.widgets.adapt_bars import gain
+from app.widgets.adapt_curve import CurvePlot, smoothed, ticks
+from core.base.events import Curve
+
+
+def test_a_curve_in_words_and_without_numpy(qtbot: QtBot) -> None:
+    plot = CurvePlot("First round")
+    qtbot.addWidget(plot)
+    assert plot.words() == "First round: nothing measured yet"
+    plot.show_points([Curve("first", step, 2.0 if step < 40 else float("nan")) for step in range(0, 50, 10)])
+    assert plot.words() == "First round: loss from 2 to 2 in 30 steps"
+    script = "import sys, app.views.adapt_page; print({'numpy', 'torch', 'pyqtgraph'} & set(sys.modules))"
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_ticks_are_round_and_within() -> None:
+    assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.5, 1.0])
+    assert ticks(0.31, 2.6) == pytest.approx([1.0, 2.0])
+    assert ticks(2.0, 2.0) == [2.0]
+    assert ticks(float("nan"), 1.0) == []
+
+
+def test_smoothing_keeps_the_start_and_a_constant() -> None:
+    assert smoothed([3.0] * 500) == pytest.approx([3.0] * 500)
+    assert smoothed([5.0, 1.0])[0] == pytest.approx(5.0)
+    noisy = [1.0 + (-1) ** n for n in range(1000)]
+    assert abs(smoothed(noisy)[-1] - 1.0) < 0.1
+
+
+def test_gains_and_estimates_in_words() -> None:
+    assert [gain(v) for v in (0.0234, -0.0105, 0.0001, -0.0)] == ["+2.3", "\N{MINUS SIGN}1.1", "0.0", "0.0"]
+    times = ((20, 40), (380, 520), (340, 350), (1500, 2400), (9000, 15000), (3400, 6100))
+    assert [words.estimate_time(Estimate("quick", t)) for t in times] == [
+        "about a minute", "about 6 to 9 minutes", "about 6 minutes", "about 25 to 40 minutes", "about 2 to 4 hours",
+        "about 1 to 2 hours",
+    ]  # fmt: skip
+
+
+def test_stages_are_listed_as_they_come_then_what_is_to_come() -> None:
+    quick = ["questions", "mining", "queries", "judging", "encoding"]
+    assert words.shown_stages("quick", []) == quick
+    assert words.shown_stages("quick", ["questions", "mining"]) == quick
+    assert words.shown_stages("quick", ["questions", "first", "indexing"]) == ["questions", "first", "encoding"]
+    assert words.shown_stages("standard", ["mining", "questions", "new"])[:4] == [
+        "mining",
+        "questions",
+        "new",
+        "queries",
+    ]
+    assert words.stage_title("new") == "New"
+
+
+def test_rows_of_the_history_bear_what_is_absent() -> None:
+    rows = [
+        {"number": 1, "recipe": "quick", "started": "x", "state": "failed", "later": 1},
+        {
+            "number": 2,
+            "recipe": "quick",
+            "started": "",
+            "state": "accepted",
+            "seconds": None,
+            "generation": 7,
+            "gate": fake_adapt.gate("accepted") | {"up": []},
+            "up": [{"question": "q", "before": 2, "after": 1}],
+        },
+    ]
+    newest, oldest = runs({"runs": rows})
+    assert (newest.state, newest.generation, newest.previous) == (ACCEPTED, 7, 0)
+    assert newest.gate is not None
+    assert newest.gate.up[0].question == "q"
+    assert oldest.gate is None
+    assert words.outcome(oldest)[0] == "It did not come to a verdict"
+    assert words.when("x") == ""
