@@ -10,6 +10,9 @@ from pathlib import Path
 from core.base.errors import KnownError
 from core.base.types import Query
 from core.encode.encoder import Encoder
+from core.encode.export import WEIGHTS
+from core.models import adapted
+from core.models.bundles import find
 from core.search.searcher import Searcher
 from core.store import database
 from core.train import material
@@ -75,7 +78,8 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
     if recipe.full is not None:
         seconds += _full_seconds(recipe.full, questions, len(pieces), query, passage)
     low, high = _SPREAD
-    size = 4 * 25_000_000
+    sizes = find(encoder.id, adapted.folder(library)).config["sizes"]
+    size = int(sizes.get(WEIGHTS, sum(sizes.values())))
     return Estimate(
         recipe.name, (low * seconds, high * seconds), _WORKING_MEMORY + 4 * encoder.dimension * len(pieces),
         _COPIES * size, questions, len(pieces),

@@ -231,12 +231,14 @@ def test_too_small_a_library_is_told_before_anything_begins(
     assert adapting.history(folder)[0]["state"] == "failed"
 
 
-def test_an_estimate_of_this_machine(library: Path) -> None:
+def test_an_estimate_of_this_machine(library: Path, tiny_home: Path) -> None:
     found = estimate(library, "quick")
     assert not found.reason
     assert 0 < found.seconds[0] < found.seconds[1]
     assert found.questions > 50
     assert found.passages == 240
+    weights = (tiny_home / "models" / "tiny" / "model.safetensors").stat().st_size
+    assert found.disk == 12 * weights
     full = estimate(library, "standard")
     assert full.seconds[1] > found.seconds[1]
     with pytest.raises(KnownError, match="no recipe"):
