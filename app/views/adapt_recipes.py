@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QComboBox, QVBoxLayout, QWidget
 
 from app.i18n import tr
-from app.models.adapt_entries import RECIPES, STANDARD, Estimate
+from app.models.adapt_entries import QUICK, RECIPES, Estimate
 from app.views import adapt_words as words
 from app.widgets.buttons import Button
 from app.widgets.card import Card, row
@@ -31,7 +31,7 @@ class RecipeCard(LineButton):
         self.needs = Label("", "small", wrap=True)
         column = QVBoxLayout()
         column.setSpacing(4)
-        badge = [Badge(tr("Recommended"))] if recipe == STANDARD else []
+        badge = [Badge(tr("Recommended"))] if recipe == QUICK else []
         column.addLayout(row(Label(tr(told.title), "heading"), None, *badge))
         column.addWidget(Label(tr(told.text), "muted", wrap=True))
         column.addStretch(1)
@@ -71,7 +71,7 @@ class RecipeChoice(Card):
         for card in self.cards.values():
             self._group.addButton(card)
             self._line.addWidget(card, 1)
-        self.cards[STANDARD].setChecked(True)
+        self.cards[QUICK].setChecked(True)
         self._group.buttonClicked.connect(lambda _: self._tell())
         self.body.addLayout(self._line)
         self._build_story()

@@ -94,10 +94,11 @@ def test_recipes_tell_what_they_take_and_what_will_happen(open_page: Callable[..
     for part in ("about 5 to 9 minutes", "about 25 to 40 minutes", "about 2 to 4 hours", "1.2 GB of memory", "310 MB"):
         assert part in told
     assert "beyond doubt" in told
-    assert "In two rounds" in told
-    page.choice.cards["quick"].click()
-    qtbot.waitUntil(lambda: "Questions are made" in shown_words(page.choice), timeout=WAIT)
-    assert "In two rounds" not in shown_words(page.choice)
+    assert page.choice.cards["quick"].isChecked()
+    assert "Questions are made" in told
+    assert "In two rounds" not in told
+    page.choice.cards["standard"].click()
+    qtbot.waitUntil(lambda: "In two rounds" in shown_words(page.choice), timeout=WAIT)
     assert page.choice.start.isEnabled()
     assert page.choice.cards["quick"].accessibleName() == "Quick: about 5 to 9 minutes"
 
@@ -106,6 +107,7 @@ def test_a_run_shows_its_stages_and_curves_then_the_verdict(
     open_page: Callable[..., AdaptPage], qtbot: QtBot, window: MainWindow
 ) -> None:
     page = open_page()
+    page.choice.cards["standard"].click()
     page.choice.start.click()
     assert page.run.isVisible()
     assert not page.choice.isVisible()
@@ -256,7 +258,7 @@ def test_too_few_documents_or_other_work_leave_nothing_to_begin(
     assert not page.choice.start.isEnabled()
     assert "200 are needed" in page.choice.hint.text()
     monkeypatch.setattr(AdaptWork, "try_next", lambda _: None)
-    page.work.estimates = {"standard": Estimate("standard", (60, 120))}
+    page.work.estimates = {"quick": Estimate("quick", (60, 120))}
     page.refresh()
     assert page.choice.start.isEnabled()
     assert window.context is not None
@@ -466,7 +468,7 @@ def test_all_can_be_reached_named_and_seen_in_a_small_window_with_large_text(
     page.history.lines[0].click()
     check(window)
     there = {name(widget) for widget in controls(window)}
-    assert {"Begin: Standard", "Judge questions", "Take it back…"} <= there
+    assert {"Begin: Quick", "Judge questions", "Take it back…"} <= there
     window.resize(900, 650)
     window._theme.set_text_percent(180)
     qtbot.wait(100)
