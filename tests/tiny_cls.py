@@ -67,6 +67,7 @@ def write_weights(folder: Path, tiny: Path) -> None:
 def make(folder: Path, tiny: Path) -> None:
     """A whole bundle in the empty folder `folder`."""
     from core.encode.export import export
+    from core.encode.onnx import FP32
     from core.models.bundles import seal
 
     shutil.copyfile(tiny / "tokenizer.json", folder / "tokenizer.json")
@@ -76,7 +77,7 @@ def make(folder: Path, tiny: Path) -> None:
         "positions": TABLES * MAX_TOKENS, "prefixes": {"query": "", "passage": ""}, "languages": ["en"],
         "licence": "Apache-2.0", "source": "tests/tiny_cls.py",
     }  # fmt: skip
-    seal(folder, {**config, **export(folder)})
+    seal(folder, {**config, **export(folder, FP32)})
 
 
 if __name__ == "__main__":

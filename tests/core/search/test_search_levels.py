@@ -152,4 +152,4 @@ def test_without_time_the_best_passages_are_compared_and_the_rest_next_time(sear
         context = searcher.context(query, hit.passage.id)
         assert (context.parts, context.score) == (hit.parts, hit.score)
     again = searcher.search(query).hits  # what was met costs no time
-    assert sum(h.parts[-1].channel == SENTENCE for h in again) == len(compared) + 1
+    assert sum(h.parts[-1].channel == SENTENCE for h in again) > len(compared)

@@ -72,7 +72,7 @@ def _ndcg(backbone: Backbone, questions: list[Question], pieces: list[Piece]) ->
 
 
 def test_it_learns_to_find_and_holds_for_questions_it_has_not_seen(tiny_bundle: Bundle, tmp_path: Path) -> None:
-    pieces, questions = _library()
+    pieces, questions = _library(96)
     seen, held = questions[::2], questions[1::2]
     for seed in SEEDS:
         backbone = fresh(tiny_bundle, seed=seed)
@@ -80,7 +80,7 @@ def test_it_learns_to_find_and_holds_for_questions_it_has_not_seen(tiny_bundle: 
         candidates = mine(seen, pieces, _words(seen, pieces), Mining(ceiling=2.0))
         task = FineTune(backbone, seen, candidates, pieces, _settings())
         train(task, Settings(30, 2e-3, seed=seed), tmp_path / str(seed))
-        assert _ndcg(backbone, held, pieces) > before + 0.05
+        assert _ndcg(backbone, held, pieces) > before + 0.1
 
 
 def test_a_frozen_side_is_not_touched_and_the_other_learns(tiny_bundle: Bundle, tmp_path: Path) -> None:
