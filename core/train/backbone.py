@@ -24,7 +24,7 @@ from core.encode.torch_encoder import best_device
 from core.models.bundles import Bundle
 
 HEAD = "head."  # before the names of the dense head's weights in `weights()`
-_ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")  # as the families of encoders call it
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")  # as the families of encoders call it
 _ACTIVATIONS = {"identity": nn.Identity, "tanh": nn.Tanh, "relu": nn.ReLU}
 _BATCH_TOKENS = {"cpu": 2048}
 _MANY_TOKENS = 65536  # on a GPU
@@ -61,7 +61,7 @@ class Backbone(nn.Module):
         """
         heads = read_heads(bundle)
         try:
-            with _quietly():
+            with quietly():
                 # the pooler is of next-sentence prediction: no vector goes through it
                 model: Any = AutoModel.from_pretrained(
                     bundle.folder, config=_config(bundle), local_files_only=True, dtype=torch.float32,
@@ -188,14 +188,14 @@ def _config(bundle: Bundle) -> Any:
     """The model's shape, without dropout of attention weights: the fused kernel has none, and without that kernel a
     step takes a sixth longer and holds two thirds more. Dropout of states stays as the model has it."""
     config = AutoConfig.from_pretrained(bundle.folder, local_files_only=True)
-    for name in _ATTENTION_DROPOUT:
+    for name in ATTENTION_DROPOUT:
         if hasattr(config, name):
             setattr(config, name, 0.0)
     return config
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Without the library's own bar and report (of the pooler that is left out) on standard error."""
     shown, told = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
