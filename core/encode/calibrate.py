@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +14,11 @@ from core.base.files import TEMPORARY_SUFFIX
 from core.encode.graph import Array
 
 
-def peaks(file: Path, ids: Iterable[Sequence[int]]) -> dict[str, Array]:
+def peaks(file: Path, texts: Iterable[Mapping[str, Sequence[int]]]) -> dict[str, Array]:
     """The largest absolute value of each channel [K] of all normed states and gelu outputs of the graph
     in `file`, by tensor name.
 
-    `ids` are texts with special tokens.
+    `texts` are what the graph takes of each one, by the name of its inputs.
     """
     model = onnx.load(file, load_external_data=False)  # what lies in a second file stays there
     names = [node.output[0] for node in model.graph.node if node.op_type in ("LayerNormalization", "Gelu")]
@@ -32,8 +32,9 @@ def peaks(file: Path, ids: Iterable[Sequence[int]]) -> dict[str, Array]:
     finally:
         watched.unlink()
     found: dict[str, Array] = {}
-    for row in ids:
-        for name, values in zip(names, session.run(names, {"input_ids": np.array([row], np.int64)}), strict=True):
+    for text in texts:
+        inputs = {name: np.array([row], np.int64) for name, row in text.items()}
+        for name, values in zip(names, session.run(names, inputs), strict=True):
             largest = np.abs(values).max(axis=0)
             found[name] = np.maximum(found.get(name, largest), largest)
     return found

@@ -38,23 +38,30 @@ def export(folder: Path, serving: str = "") -> Mapping[str, Any]:
         KnownError: the architecture is not of the BERT family.
         ModelDamaged: a weight is missing or the files cannot be read.
     """
-    try:
+    with reading():
         config = read_json(folder / MODEL_CONFIG)
         weights = load_file(folder / WEIGHTS)
         exact = build(weights, config)
-    except KeyError as error:
-        raise ModelDamaged(f"The model's files do not fit together: {error} is missing.", AGAIN) from error
-    except (OSError, ValueError, TypeError, IndexError, AttributeError, RecursionError, SafetensorError) as error:
-        raise ModelDamaged(f"The model's files cannot be read: {error}.", AGAIN) from error
-    _save(exact, folder / FP32)
+    save(exact, folder / FP32)
     with telling("in this folder"):
-        ids = Tokens(folder / TOKENIZER, _MOST_TOKENS).ids(CALIBRATION)
-        _save(build(weights, config, Int8Products(peaks(folder / FP32, ids))), folder / INT8)
+        texts = [{"input_ids": row} for row in Tokens(folder / TOKENIZER, _MOST_TOKENS).ids(CALIBRATION)]
+        save(build(weights, config, Int8Products(peaks(folder / FP32, texts))), folder / INT8)
         if serving:
             return {"serving": serving, "graph": GRAPH}
         result = compare(*(_opened(folder, file, int(config["hidden_size"])) for file in (FP32, INT8)))
     figures = {"agreement": round(result.agreement, 4), "speed": round(result.speed, 2)}
     return {"serving": INT8 if result.passed else FP32, "graph": GRAPH, "int8": figures}
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """What goes wrong in a block that reads weights into a graph is the files' fault. Raises ModelDamaged."""
+    try:
+        yield
+    except KeyError as error:
+        raise ModelDamaged(f"The model's files do not fit together: {error} is missing.", AGAIN) from error
+    except (OSError, ValueError, TypeError, IndexError, AttributeError, RecursionError, SafetensorError) as error:
+        raise ModelDamaged(f"The model's files cannot be read: {error}.", AGAIN) from error
 
 
 @contextmanager
@@ -72,7 +79,7 @@ def telling(name: str) -> Iterator[None]:
         raise ModelDamaged(f"The model {name} does not work: {lines[0]}.", AGAIN) from error
 
 
-def _save(model: onnx.ModelProto, path: Path) -> None:
+def save(model: onnx.ModelProto, path: Path) -> None:
     """As one file, or with its weights in a second one."""
     large = sum(len(tensor.raw_data) for tensor in model.graph.initializer) > _LARGEST_FILE
     onnx.save(model, path, save_as_external_data=large, location=path.name + DATA)

@@ -11,7 +11,7 @@ bias itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,18 +78,27 @@ def build(weights: Weights, config: Mapping[str, Any], products: Products | None
         KnownError: the architecture is not of the BERT family.
         KeyError, ValueError: weights are missing, or fewer than the config tells.
     """
+    plain = checked(weights, config)
+    graph, products = Graph(), products or Products()
+    states = embed(graph, products, plain, config)
+    for number in range(int(config["num_hidden_layers"])):
+        states = layer(graph, products, plain, config, states, number)
+    graph.node("Reshape", [states, "shape"], "states")
+    return model(graph, ("input_ids",), "states", ("batch", "tokens", int(config["hidden_size"])))
+
+
+def checked(weights: Weights, config: Mapping[str, Any]) -> dict[str, Array]:
+    """The weights in float32 by their names within the transformer.
+
+    Raises:
+        KnownError: the architecture is not of the BERT family.
+    """
     family = str(config.get("model_type", ""))
     if family not in _FIRST_POSITION or config.get("hidden_act") != "gelu":
         raise KnownError(f"An encoder of the kind {family!r} cannot be exported.", "Choose a BERT or XLM-R encoder.")
     if config.get("position_embedding_type", "absolute") != "absolute":
         raise KnownError("An encoder with relative positions cannot be exported.", "Choose another encoder.")
-    plain = {_without_prefix(name): value.astype(np.float32) for name, value in weights.items()}
-    graph, products = Graph(), products or Products()
-    states = _embed(graph, products, plain, config, _FIRST_POSITION[family])
-    for layer in range(int(config["num_hidden_layers"])):
-        states = _layer(graph, products, plain, config, states, layer)
-    graph.node("Reshape", [states, "shape"], "states")
-    return _model(graph, int(config["hidden_size"]))
+    return {_without_prefix(name): value.astype(np.float32) for name, value in weights.items()}
 
 
 def _without_prefix(name: str) -> str:
@@ -99,62 +108,78 @@ def _without_prefix(name: str) -> str:
     return name
 
 
-def _embed(graph: Graph, products: Products, weights: Weights, config: Mapping[str, Any], first_position: int) -> str:
+def embed(graph: Graph, products: Products, weights: Weights, config: Mapping[str, Any], types: str = "") -> str:
+    """The embedded tokens [B*T, D]. `types` names an input [B, T] with the segment of each token; without it all are
+    of the first one."""
     size = int(config["hidden_size"])
     graph.node("Concat", [graph.node("Shape", ["input_ids"], "rows"), graph.constant("size", np.array([size]))],
                "shape", axis=0)  # fmt: skip
     graph.constant("flat", np.array([-1, size]))
-    # every token has type 0, so its type vector can be added to the position vectors beforehand
+    segments = weights["embeddings.token_type_embeddings.weight"]
+    # the vector of type 0 can be added to the position vectors beforehand; the others' distance to it comes on top
     table = weights["embeddings.position_embeddings.weight"]
     if len(table) < int(config.get("max_position_embeddings", 512)):
         raise ValueError(f"there are {len(table)} positions, and the config tells of more")
-    table = table[first_position:]
-    positions = graph.constant("positions", table + weights["embeddings.token_type_embeddings.weight"][0])
+    table = table[_FIRST_POSITION[str(config["model_type"])] :]
+    positions = graph.constant("positions", table + segments[0])
     graph.constant("zero", np.array([0]))
     length = graph.node("Shape", ["input_ids"], "length", start=1, end=2)
     rows = graph.node("Slice", [positions, "zero", length], "position_rows")
     words = products.words(graph, weights["embeddings.word_embeddings.weight"])
-    added = graph.node("Reshape", [graph.node("Add", [words, rows], "embedded"), "flat"], "embedded_flat")
-    return _norm(graph, weights, config, "embeddings", added)
+    embedded = graph.node("Add", [words, rows], "embedded")
+    if types:
+        apart = graph.node("Gather", [graph.constant("segment_table", segments - segments[0]), types], "segment_rows")
+        embedded = graph.node("Add", [embedded, apart], "embedded_apart")
+    added = graph.node("Reshape", [embedded, "flat"], "embedded_flat")
+    return norm(graph, weights, config, "embeddings", added)
 
 
-def _layer(
-    graph: Graph, products: Products, weights: Weights, config: Mapping[str, Any], states: str, layer: int
+def layer(
+    graph: Graph, products: Products, weights: Weights, config: Mapping[str, Any], states: str, number: int,
+    asking: str = "",
+) -> str:  # fmt: skip
+    """The states [B*T, D] after a layer. `asking` names other states [B, D], one a text: only they are carried on
+    then, with all of the text's states before their eyes."""
+    source, own = f"encoder.layer.{number}", asking or states
+    heads = int(config["num_attention_heads"])
+    attended = _attention(graph, products, weights, f"{source}.attention", states, heads, asking)
+    added = graph.node("Add", [attended, own], f"{source}.attention.added")
+    own = norm(graph, weights, config, f"{source}.attention.output", added)
+    inner = weight_and_bias(weights, f"{source}.intermediate.dense")
+    outer = weight_and_bias(weights, f"{source}.output.dense")
+    new = products.feed_forward(graph, source, own, *inner, *outer)
+    return norm(graph, weights, config, f"{source}.output", graph.node("Add", [new, own], f"{source}.added"))
+
+
+def _attention(
+    graph: Graph, products: Products, weights: Weights, source: str, states: str, heads: int, asking: str
 ) -> str:
-    source = f"encoder.layer.{layer}"
-    attended = _attention(graph, products, weights, f"{source}.attention", states, int(config["num_attention_heads"]))
-    added = graph.node("Add", [attended, states], f"{source}.attention.added")
-    states = _norm(graph, weights, config, f"{source}.attention.output", added)
-    inner = _weight_and_bias(weights, f"{source}.intermediate.dense")
-    outer = _weight_and_bias(weights, f"{source}.output.dense")
-    new = products.feed_forward(graph, source, states, *inner, *outer)
-    return _norm(graph, weights, config, f"{source}.output", graph.node("Add", [new, states], f"{source}.added"))
-
-
-def _attention(graph: Graph, products: Products, weights: Weights, source: str, states: str, heads: int) -> str:
     parts = []
     for part in ("query", "key", "value"):
-        made = products.dense(graph, f"{source}.{part}", states, *_weight_and_bias(weights, f"{source}.self.{part}"))
-        parts.append(graph.node("Reshape", [made, "shape"], f"{source}.{part}_rows"))
+        alone = part == "query" and asking
+        rows, shape = (asking, "one_shape") if alone else (states, "shape")
+        made = products.dense(graph, f"{source}.{part}", rows, *weight_and_bias(weights, f"{source}.self.{part}"))
+        parts.append(graph.node("Reshape", [made, shape], f"{source}.{part}_rows"))
     attended = graph.node("MultiHeadAttention", parts, f"{source}.attended", MICROSOFT, num_heads=heads)
     attended = graph.node("Reshape", [attended, "flat"], f"{source}.attended_flat")
-    return products.dense(graph, f"{source}.out", attended, *_weight_and_bias(weights, f"{source}.output.dense"))
+    return products.dense(graph, f"{source}.out", attended, *weight_and_bias(weights, f"{source}.output.dense"))
 
 
-def _weight_and_bias(weights: Weights, source: str) -> tuple[Array, Array]:
+def weight_and_bias(weights: Weights, source: str) -> tuple[Array, Array]:
     return weights[f"{source}.weight"].T, weights[f"{source}.bias"]
 
 
-def _norm(graph: Graph, weights: Weights, config: Mapping[str, Any], source: str, states: str) -> str:
+def norm(graph: Graph, weights: Weights, config: Mapping[str, Any], source: str, states: str) -> str:
     scale = graph.constant(f"{source}.scale", weights[f"{source}.LayerNorm.weight"])
     shift = graph.constant(f"{source}.shift", weights[f"{source}.LayerNorm.bias"])
     epsilon = float(config["layer_norm_eps"])
     return graph.node("LayerNormalization", [states, scale, shift], f"{source}.normed", epsilon=epsilon, axis=-1)
 
 
-def _model(graph: Graph, dimension: int) -> onnx.ModelProto:
-    inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])]
-    output = helper.make_tensor_value_info("states", TensorProto.FLOAT, ["batch", "tokens", dimension])
-    body = helper.make_graph(graph.nodes, "encoder", inputs, [output], graph.constants)
+def model(graph: Graph, inputs: Sequence[str], output: str, shape: Sequence[str | int]) -> onnx.ModelProto:
+    """The finished graph: `inputs` are int64 [B, T], `output` is float32 of this shape."""
+    taken = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in inputs]
+    given = helper.make_tensor_value_info(output, TensorProto.FLOAT, list(shape))
+    body = helper.make_graph(graph.nodes, "encoder", taken, [given], graph.constants)
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="whymatch")

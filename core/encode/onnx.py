@@ -38,7 +38,7 @@ class OnnxEncoder(BatchedEncoder):
         self._threads = threads or usable_cores()
         try:
             self._session = onnxruntime.InferenceSession(
-                str(bundle.path(name)), _options(), providers=["CPUExecutionProvider"]
+                str(bundle.path(name)), session_options(), providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # the runtime's errors have no common public type
             raise ModelDamaged(
@@ -79,7 +79,8 @@ def _even(count: int, parts: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(bounds) if b > a]
 
 
-def _options() -> onnxruntime.SessionOptions:
+def session_options() -> onnxruntime.SessionOptions:
+    """One thread a run, for runs of ever other shapes."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

@@ -23,7 +23,7 @@ from core.models.card import CARD, card
 
 FORMAT = 1
 CONFIG = "bundle.json"
-ENCODER, LLM = "encoder", "llm"
+ENCODER, LLM, RERANKER = "encoder", "llm", "reranker"
 STARTERS = {ENCODER: "all-MiniLM-L6-v2", LLM: "SmolLM2-135M-Instruct-Q4_1"}
 _ACTIVE = "active.json"
 _LOCK = "installing.lock"
@@ -39,6 +39,7 @@ class Bundle:
     Encoders: pooling ("mean" | "cls"), dimension, max_tokens (with special tokens), prefixes {"query", "passage"},
     serving (name of the ONNX file to serve), weights (folder layout of transformers).
     LLMs: model (name of the GGUF file), context (tokens).
+    Rerankers: serving, pair_tokens (that it reads of a question and a passage), question_tokens (of them at most).
     """
 
     id: str
@@ -134,8 +135,9 @@ def installed() -> list[Bundle]:
 
 
 def active(kind: str) -> Bundle | None:
-    """The bundle in use for `kind` ("encoder" | "llm"): the chosen one, else the starter; None if neither is there."""
-    for id in (_choices().get(kind), STARTERS[kind]):
+    """The bundle in use for `kind` ("encoder" | "llm" | "reranker"): the chosen one, else the starter, where there is
+    one; None if neither is there."""
+    for id in (_choices().get(kind), STARTERS.get(kind)):
         if id:
             with contextlib.suppress(ModelMissing, ModelDamaged):
                 return find(id)
