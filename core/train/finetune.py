@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from core.train.backbone import Backbone
 from core.train.batches import length_grouped
+from core.train.full_contrast import full_info_nce
 from core.train.gradcache import Side, cached_step
 from core.train.losses import anchor, info_nce, listwise_kl
 from core.train.precision import FP32, Precision, autocast
@@ -32,7 +33,9 @@ class FineTuneSettings:
     """`questions` a batch, each with `negatives` passages, encoded `chunk` at a time.
 
     `loss` "infonce" contrasts with all passages of the batch; "kl" follows the teacher's scores of the question's own
-    candidates (scaled to 0..1 and divided by `teacher_temperature`), with `contrast` times InfoNCE beside it.
+    candidates, divided by `teacher_temperature`, with `contrast` times InfoNCE beside it. Scores are scaled to 0..1
+    before unless `scaled` is False, for a teacher whose scores are log-odds. With `passage_terms` the negatives are
+    held away from the positive passage, too (SimLM).
     `anchor` weighs the distance to the vectors of the encoder that training began with. With `side` "query" passages
     keep their vectors and only questions are encoded anew (ADORE's half). A question that was taken out of its passage
     finds its words there only in a share of `keep_words` of the cases.
@@ -50,6 +53,8 @@ class FineTuneSettings:
     anchor: float = 0.0
     side: Literal["both", "query"] = "both"
     keep_words: float = 0.1
+    scaled: bool = True
+    passage_terms: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,8 @@ class FineTune:
 
     def _draw(self, chosen: Sequence[Candidates], random: np.random.Generator) -> _Drawn:
         """The batch's passages: all positives, then each question's negatives, at random out of its candidates."""
-        negatives = [_some(self._taught(one), self.settings.negatives, random) for one in chosen]
+        settings = self.settings
+        negatives = [_some(self._taught(one), settings.negatives, random, scaled=settings.scaled) for one in chosen]
         passages = [one.positive for one in chosen] + [id for own in negatives for id in own.ids]
         places = [self._places[id] for id in passages]
         ids = [self._positive_ids(one, random) for one in chosen]
@@ -193,7 +199,8 @@ class FineTune:
         weights_B = q_BD.new_tensor([self.questions[one.question].weight for one in drawn.chosen])
         own_B = torch.arange(len(drawn.chosen), device=q_BD.device)
         mask_BN = torch.from_numpy(self._not_negative(drawn)).to(q_BD.device)
-        loss = info_nce(q_BD, p_ND, own_B, settings.temperature, mask_BN=mask_BN, weights_B=weights_B)
+        contrast = full_info_nce if settings.passage_terms else info_nce
+        loss = contrast(q_BD, p_ND, own_B, settings.temperature, mask_BN=mask_BN, weights_B=weights_B)
         told["infonce"] = float(loss.detach())
         if settings.loss == "kl":
             kl = self._distilled(drawn, q_BD, p_ND, weights_B)
@@ -252,7 +259,7 @@ class FineTune:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """A question's negatives in this batch, and the teacher's scores (0..1) of its positive and of them."""
+    """A question's negatives in this batch, and the teacher's scores of its positive and of them."""
 
     ids: list[int]
     teacher: list[float]
@@ -268,14 +275,15 @@ class _Drawn:
     passage_ids: list[list[int]]
 
 
-def _some(one: Candidates, count: int, random: np.random.Generator) -> _Own:
-    """At most `count` of a question's negatives; the teacher's scores are scaled over all its candidates."""
+def _some(one: Candidates, count: int, random: np.random.Generator, *, scaled: bool) -> _Own:
+    """At most `count` of a question's negatives; where `scaled`, the teacher's scores are, over all its candidates."""
     places = np.arange(len(one.negatives))
     if len(places) > count:
         places = np.sort(random.choice(places, count, replace=False))
     teacher: list[float] = []
     if one.teacher:
         scores = np.asarray(one.teacher, np.float64)
-        scaled = (scores - scores.min()) / max(float(np.ptp(scores)), 1e-9)
-        teacher = [float(scaled[0]), *scaled[1 + places].tolist()]
+        if scaled:
+            scores = (scores - scores.min()) / max(float(np.ptp(scores)), 1e-9)
+        teacher = [float(scores[0]), *scores[1 + places].tolist()]
     return _Own([one.negatives[place] for place in places.tolist()], teacher)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from safetensors.torch import load, save
@@ -27,6 +27,18 @@ def read_candidates(path: Path, key: str) -> tuple[Candidates, ...] | None:
         return tuple(from_plain(Candidates, one) for one in told["candidates"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def made_once(path: Path, key: str, make: Callable[[], tuple[Candidates, ...]]) -> tuple[Candidates, ...]:
+    """What was made before a kill is taken again: an encoder that has gone on would find other passages.
+
+    Raises DiskFull, and what `make` does.
+    """
+    there = read_candidates(path, key)
+    if there is None:
+        there = make()
+        write_candidates(path, there, key)
+    return there
 
 
 def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:

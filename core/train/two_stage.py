@@ -16,7 +16,7 @@ from core.train.backbone import Backbone
 from core.train.bundle import weights_hash
 from core.train.dense_search import DenseSearch
 from core.train.finetune import FineTune, FineTuneSettings, Frozen, Teacher
-from core.train.kept import read_candidates, write_candidates
+from core.train.kept import made_once
 from core.train.loop import Callback, Settings, train
 from core.train.negatives import Mining, Ranked, Search, mine, united
 from core.train.record import Record
@@ -71,10 +71,10 @@ def two_stage(
             teacher=teacher,
         )
 
-    by_words = _mined(folder / FIRST, began, lambda: mine(questions, pieces, words, mining))
+    by_words = made_once(folder / FIRST / _MINED, began, lambda: mine(questions, pieces, words, mining))
     first = _train(task(by_words), training, folder / FIRST, FIRST, control, listener, callbacks)
     one = DenseSearch(backbone.vectors, pieces, control)
-    by_meaning = _mined(folder / SECOND, began, lambda: mine(questions, pieces, one, mining))
+    by_meaning = made_once(folder / SECOND / _MINED, began, lambda: mine(questions, pieces, one, mining))
     before = _rankings(one, questions, mining.depth)
     backbone.load_weights(start)
     began_again = weights_hash(backbone.weights())
@@ -91,16 +91,6 @@ def _train(
     return train(
         task, training, folder, control, listener, callbacks(task, stage), data_hash=task.data_hash(), stage=stage
     )
-
-
-def _mined(folder: Path, key: str, make: Callable[[], tuple[Candidates, ...]]) -> tuple[Candidates, ...]:
-    """What was mined before a kill is taken again: an encoder that has gone on would find other passages."""
-    path = folder / _MINED
-    there = read_candidates(path, key)
-    if there is None:
-        there = make()
-        write_candidates(path, there, key)
-    return there
 
 
 def _rankings(search: Search, questions: Sequence[Question], depth: int) -> dict[int, list[int]]:
