@@ -25,11 +25,13 @@ _LONG_WINDOW = 32
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What one batch gives: `pooled` [B, D]; `weights` [K] and `vectors` [K, M] of the K tokens of the token heads."""
+    """What one batch gives: `pooled` [B, D]; `weights` [K] and `vectors` [K, M] of the K tokens of the token heads;
+    `expanded` [B, V] of a lexical head that expands."""
 
     pooled: FloatArray | None = None
     weights: FloatArray | None = None
     vectors: FloatArray | None = None
+    expanded: FloatArray | None = None
 
 
 class BatchedEncoder(ABC):
@@ -86,10 +88,12 @@ class BatchedEncoder(ABC):
     ) -> Applied:
         """One pass over the model for all `wanted` heads; `own` [B, T] marks the K tokens of the token heads."""
         states = self._states(ids, mask)
+        expansion = self._heads.expansion if LEXICAL in wanted else None
         return Applied(
             self._pooled(states, ids, mask) if DENSE in wanted else None,
-            self._heads.token_weights(states[own]) if LEXICAL in wanted else None,
+            self._heads.token_weights(states[own]) if LEXICAL in wanted and expansion is None else None,
             self._heads.token_vectors(states[own]) if MULTI in wanted else None,
+            None if expansion is None else np.stack([expansion(row[of]) for row, of in zip(states, own, strict=True)]),
         )
 
     def encode(
@@ -160,10 +164,19 @@ class BatchedEncoder(ABC):
                 parts = zip(np.split(ids[own_BT], ends), np.split(applied.weights, ends), strict=True)
                 for row, (of_text, weights) in zip(rows, parts, strict=True):
                     lexical[first + row] = self._tokens.largest(of_text.tolist(), weights.tolist())
+            if applied.expanded is not None:
+                for row, weights in zip(rows, applied.expanded, strict=True):
+                    lexical[first + row] = self._expanded(weights)
             if applied.vectors is not None:
                 for row, vectors in zip(rows, np.split(applied.vectors, ends), strict=True):
                     multi[first + row] = vectors.copy()  # a view would keep the whole batch
             turns.done(len(rows))
+
+    def _expanded(self, weights_V: FloatArray) -> dict[str, float]:
+        """The terms that an expansion gives a weight above 0."""
+        assert self._heads.expansion is not None
+        there = np.flatnonzero(weights_V)
+        return self._tokens.largest(self._heads.expansion.ids[there].tolist(), weights_V[there].tolist())
 
     def encode_long(
         self,

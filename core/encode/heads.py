@@ -1,14 +1,18 @@
 """The heads of an encoder: what they make of its states, and the file of the bundle that holds them.
 
 M3-Embedding (Chen et al. 2024), section 3.1: a lexical head `ReLU(w h + b)`, a multi-vector head `norm(W h + b)` that
-may lower the dimension. A dense head is the Dense module of sentence-transformers: it follows the pooling.
+may lower the dimension. A lexical head may be an expansion instead, as SPLADE has it (Formal et al. 2021): then a text
+has weights for terms that it does not say, too. A dense head is the Dense module of sentence-transformers: it follows
+the pooling.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +27,11 @@ from core.models.bundles import Bundle, verify
 
 HEADS_FILE = "heads.safetensors"
 POOLING = "pooling.weight"
+_EXPANSION = "expansion."  # before the names of its tensors
+MOST_TERMS = 256  # of a text that is expanded: the largest weights
 _TINY = 1e-12
+_GELU = math.sqrt(2.0 / math.pi)
+_NORM = 1e-5  # added to the variance, as torch's layer norm does
 ACTIVATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda rows: rows,
     "tanh": np.tanh,
@@ -43,8 +51,35 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
+class Expansion:
+    """Weights of V terms from token states: log(1 + ReLU(table norm(gelu(transform h)) + bias)), the largest over the
+    text. `ids` [V] are the terms' tokens, `table` [V, D] their vectors; `scale` and `shift` [D] are those of the norm.
+    """
+
+    ids: NDArray[np.int64]
+    table: FloatArray
+    bias: FloatArray
+    transform: Linear
+    scale: FloatArray
+    shift: FloatArray
+
+    def __call__(self, states_TD: FloatArray) -> FloatArray:
+        """Weights [V], none below 0, at most `MOST_TERMS` above."""
+        if len(states_TD) == 0:
+            return np.zeros(len(self.ids), np.float32)
+        shaped_TD = _gelu(self.transform(states_TD))
+        apart_TD = shaped_TD - shaped_TD.mean(-1, keepdims=True)
+        shaped_TD = apart_TD / np.sqrt((apart_TD**2).mean(-1, keepdims=True) + _NORM) * self.scale + self.shift
+        best_V = (shaped_TD @ self.table.T).max(0) + self.bias
+        weights_V = np.log1p(np.maximum(best_V, 0))
+        if len(weights_V) > MOST_TERMS:
+            weights_V[np.argpartition(-weights_V, MOST_TERMS)[MOST_TERMS:]] = 0
+        return np.asarray(weights_V, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
 class Heads:
-    """The trained heads of an encoder; `activation` names that of the dense one.
+    """The trained heads of an encoder; `activation` names that of the dense one. It has `lexical` or `expansion`.
 
     `pooling` [V] weighs each token of the vocabulary in the mean of an encoder that is pooled so; without it all count
     alike.
@@ -55,11 +90,12 @@ class Heads:
     multi: Linear | None = None
     activation: str = "identity"
     pooling: FloatArray | None = None
+    expansion: Expansion | None = None
 
     @property
     def names(self) -> frozenset[str]:
         """The channels that an encoder with these heads can make: dense and multi need no head of their own."""
-        return frozenset((DENSE, MULTI)) | ({LEXICAL} if self.lexical else set())
+        return frozenset((DENSE, MULTI)) | ({LEXICAL} if self.lexical or self.expansion else set())
 
     def dense_vectors(self, pooled_ND: FloatArray) -> FloatArray:
         """Unit vectors of pooled states."""
@@ -104,6 +140,7 @@ def read_heads(bundle: Bundle) -> Heads:
             multi=_linear(tensors, MULTI),
             activation=str(bundle.config.get("dense_activation", "identity")),
             pooling=_pooling(tensors),
+            expansion=_expansion(tensors),
         )
     except (OSError, SafetensorError, ValueError) as error:
         raise ModelDamaged(
@@ -117,15 +154,20 @@ def write_heads(path: Path, heads: Heads) -> None:
     Raises:
         KnownError: the disk is full, or there is no permission.
     """
+    write_bytes(path, save(tensors_of(heads)))
+
+
+def tensors_of(heads: Heads) -> dict[str, NDArray[Any]]:
+    """What the file holds, by name."""
     named = {DENSE: heads.dense, LEXICAL: heads.lexical, MULTI: heads.multi}
-    tensors: dict[str, NDArray[np.float32]] = {}
+    tensors = _told(heads.expansion)
     for name, head in named.items():
         if head is not None:
             tensors[f"{name}.weight"] = np.ascontiguousarray(head.weight, np.float32)
             tensors[f"{name}.bias"] = np.ascontiguousarray(head.bias, np.float32)
     if heads.pooling is not None:
         tensors[POOLING] = np.ascontiguousarray(heads.pooling, np.float32)
-    write_bytes(path, save(tensors))
+    return tensors
 
 
 def unit(vectors: FloatArray) -> FloatArray:
@@ -142,6 +184,40 @@ def _linear(tensors: Mapping[str, NDArray[np.float32]], name: str) -> Linear | N
     if weight.ndim != 2 or bias.shape != weight.shape[:1] or (name == LEXICAL and len(weight) != 1):
         raise ValueError(f"{name} has the shape {weight.shape}")
     return Linear(weight.astype(np.float32), bias.astype(np.float32))
+
+
+def _told(expansion: Expansion | None) -> dict[str, NDArray[Any]]:
+    if expansion is None:
+        return {}
+    transform = expansion.transform
+    parts = {
+        "table": expansion.table, "bias": expansion.bias, "scale": expansion.scale, "shift": expansion.shift,
+        "transform.weight": transform.weight, "transform.bias": transform.bias,
+    }  # fmt: skip
+    kept = {f"{_EXPANSION}{name}": np.ascontiguousarray(part, np.float32) for name, part in parts.items()}
+    return {**kept, f"{_EXPANSION}ids": np.ascontiguousarray(expansion.ids, np.int64)}
+
+
+def _expansion(tensors: Mapping[str, NDArray[Any]]) -> Expansion | None:
+    own = {name.removeprefix(_EXPANSION): t for name, t in tensors.items() if name.startswith(_EXPANSION)}
+    if not own:
+        return None
+    try:
+        made = Expansion(
+            own["ids"], own["table"], own["bias"], Linear(own["transform.weight"], own["transform.bias"]),
+            own["scale"], own["shift"],
+        )  # fmt: skip
+    except KeyError as error:
+        raise ValueError(f"the expansion has no {error}") from error
+    terms, width = made.table.shape
+    if made.ids.shape != (terms,) or made.bias.shape != (terms,) or made.transform.weight.shape != (width, width):
+        raise ValueError(f"the expansion has the shape {made.table.shape}")
+    return made
+
+
+def _gelu(rows: FloatArray) -> FloatArray:
+    """The approximation by tanh (Hendrycks & Gimpel 2016, section 2), in which the head was trained, too."""
+    return np.asarray(0.5 * rows * (1.0 + np.tanh(_GELU * (rows + 0.044715 * rows**3))), np.float32)
 
 
 def _pooling(tensors: Mapping[str, NDArray[np.float32]]) -> FloatArray | None:

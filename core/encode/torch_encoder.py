@@ -53,8 +53,11 @@ class TorchEncoder(BatchedEncoder):
             states_BTD, _ = self._forward(ids, mask)
             states_KD = states_BTD[torch.from_numpy(own).to(self.device)]
             pooled = _array(self._pooled_states(states_BTD, self._shares(ids, mask))) if DENSE in wanted else None
-            weights = _array(self._token_weights(states_KD)) if LEXICAL in wanted else None
-            return Applied(pooled, weights, _array(self._token_vectors(states_KD)) if MULTI in wanted else None)
+            vectors = _array(self._token_vectors(states_KD)) if MULTI in wanted else None
+            if LEXICAL in wanted and (expansion := self._heads.expansion) is not None:
+                rows = zip(_array(states_BTD), own, strict=True)
+                return Applied(pooled, None, vectors, np.stack([expansion(row[of]) for row, of in rows]))
+            return Applied(pooled, _array(self._token_weights(states_KD)) if LEXICAL in wanted else None, vectors)
 
     def _shares(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> torch.Tensor:
         return torch.from_numpy(self._heads.shares(ids, mask)).to(self.device)

@@ -24,9 +24,17 @@ def info_nce(
 
     Source: van den Oord et al. 2018; with hard negatives as in DPR (Karpukhin et al. 2020).
     """
-    logits_BN = q_BD @ p_ND.T / temperature
+    return contrastive(q_BD @ p_ND.T, positives_B, temperature, mask_BN=mask_BN, weights_B=weights_B)
+
+
+def contrastive(
+    scores_BN: Tensor, positives_B: Tensor, temperature: float, *, mask_BN: Tensor | None = None,
+    weights_B: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """`info_nce` of scores, however they were made."""
+    logits_BN = scores_BN / temperature
     if mask_BN is not None:
-        own_BN = functional.one_hot(positives_B, len(p_ND)).bool()
+        own_BN = functional.one_hot(positives_B, scores_BN.shape[1]).bool()
         logits_BN = logits_BN.masked_fill(mask_BN & ~own_BN, _NEVER)
     return _weighted(functional.cross_entropy(logits_BN, positives_B, reduction="none"), weights_B)
 
