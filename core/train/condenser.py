@@ -42,8 +42,12 @@ class MlmLayer(nn.Module):
 
     def forward(self, states_MD: Tensor, embeddings_VD: Tensor) -> Tensor:
         """Scores [M, V]."""
-        shaped_MD = self.norm(functional.gelu(self.transform(states_MD)))
-        return functional.linear(shaped_MD, embeddings_VD, self.bias)
+        return functional.linear(self.shaped(states_MD), embeddings_VD, self.bias)
+
+    def shaped(self, states_MD: Tensor) -> Tensor:
+        """The states [M, D] whose products with the embeddings are the scores, but for the bias."""
+        shaped_MD: Tensor = self.norm(functional.gelu(self.transform(states_MD)))
+        return shaped_MD
 
     def loss(self, states_BTD: Tensor, labels_BT: Tensor, embeddings_VD: Tensor) -> Tensor:
         """Mean cross entropy of the hidden tokens; only they are scored. 0 where nothing is hidden."""

@@ -186,7 +186,7 @@ def pretrain(
     key = _data_hash(spans, settings)
     if settings.warmup_steps:
         warm = Settings(settings.warmup_steps, settings.warmup_rate, seed=training.seed)
-        with _held(backbone):
+        with held(backbone):
             task = _WarmUp(condenser, spans, settings)
             train(task, warm, folder / _WARM, control, listener, data_hash=key, stage=PRETRAINING)
     frozen = backbone.vectors_of(backbone.ids(spans.texts, max_tokens=settings.span_tokens), control)
@@ -195,7 +195,7 @@ def pretrain(
 
 
 @contextmanager
-def _held(backbone: Backbone) -> Iterator[None]:
+def held(backbone: Backbone) -> Iterator[None]:
     """Without gradients for the encoder."""
     backbone.requires_grad_(False)
     try:
