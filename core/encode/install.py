@@ -15,10 +15,11 @@ from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.base.events import Control, Listener, Progress, ignore
 from core.base.paths import home
 from core.encode.checkpoint import convert
+from core.encode.cross_export import export_cross
 from core.encode.export import export
-from core.encode.trial import attempt
+from core.encode.trial import attempt, attempt_reranker
 from core.models import hub
-from core.models.bundles import ENCODER, LLM, Bundle, find, installing
+from core.models.bundles import ENCODER, LLM, RERANKER, Bundle, find, installing
 from core.models.catalogue import resolved
 from core.models.hub_fetch import discard, fetch
 from core.models.local import copy, describe, link
@@ -29,8 +30,8 @@ INSTALLING = "installing"
 
 
 def add(spec: str, *, control: Control | None = None, listener: Listener = ignore) -> Bundle:
-    """Install a model: a starter by its id, a GGUF file, a bundle folder or an encoder's folder by its path, or a model
-    of the hub by its name (`owner/name`).
+    """Install a model: a starter by its id, a GGUF file, a bundle folder, the folder of an encoder or a reranker by its
+    path, or a model of the hub by its name (`owner/name`).
 
     Raises:
         ModelDamaged: a hash differs, or the files cannot be read.
@@ -107,6 +108,11 @@ def _install(
     with installing(config) as folder:
         put(files, folder)
         control.check()
+        if config["kind"] == RERANKER:
+            if "serving" not in config:
+                convert(folder)
+                config.update(export_cross(folder))
+            attempt_reranker(Bundle(config["id"], RERANKER, folder, config))
         if config["kind"] == ENCODER:
             if "serving" not in config:
                 config.update(convert(folder))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.encode.encoder import Encoder
 from core.encode.heads import read_heads
 from core.encode.towers import TwoTowers
-from core.models.bundles import CONFIG, ENCODER, Bundle, active, find
+from core.models.bundles import CONFIG, ENCODER, RERANKER, Bundle, active, find
 from core.models.known import spoken
+
+if TYPE_CHECKING:
+    from core.encode.cross_encoder import CrossEncoder
 
 
 def open_encoder(
@@ -45,6 +49,27 @@ def serve(bundle: Bundle, *, threads: int = 0) -> Encoder:
 
     try:
         return OnnxEncoder(bundle, threads=threads)
+    except (KeyError, TypeError, ValueError) as error:  # bundle.json was changed by hand
+        raise ModelDamaged(
+            f"The model {bundle.id} is damaged: {CONFIG} does not fit ({error}).",
+            f"Install it again: whymatch models add {bundle.id}",
+        ) from error
+
+
+def open_reranker(bundle_id: str, *, also: Path | None = None, threads: int = 0) -> CrossEncoder:
+    """A reranker: one of the folder `also`, such as a library's own, or an installed one.
+
+    Raises:
+        ModelMissing, ModelDamaged
+        KnownError: the bundle is no reranker.
+    """
+    bundle = find(bundle_id, also)
+    if bundle.kind != RERANKER:
+        raise KnownError(f"{bundle.id} is not a reranker.", "Choose a reranker: whymatch models list")
+    from core.encode.cross_encoder import CrossEncoder  # heavy: only when one is opened
+
+    try:
+        return CrossEncoder(bundle, threads=threads)
     except (KeyError, TypeError, ValueError) as error:  # bundle.json was changed by hand
         raise ModelDamaged(
             f"The model {bundle.id} is damaged: {CONFIG} does not fit ({error}).",

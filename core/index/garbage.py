@@ -37,7 +37,7 @@ def sweep(
     wanted = {*paths, *(path for one in kept for path in (one.means, one.codec))}
     wanted |= {path for file in named for path in (file.dense_path, file.multi_path)}
     _sweep_files(library, {library / path for path in wanted if path})
-    adapted.sweep(library, {encoder, *(id for one in kept for id in (one.encoder, one.queries))})
+    adapted.sweep(library, {encoder, *(id for one in kept for id in (one.encoder, one.queries, one.reranker))})
 
 
 def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:

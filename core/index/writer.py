@@ -126,14 +126,14 @@ class IndexWriter:
     def commit(
         self, *, concepts: str | None = None, metrics: Mapping[str, float] | None = None,
         counts: Mapping[str, int] | None = None, fusion: Mapping[str, float] | None = None,
-        queries: str | None = None,
+        queries: str | None = None, reranker: str | None = None,
     ) -> Generation:  # fmt: skip
         """Make the segments the current generation; what is left out is taken from the one before.
 
         Without any change the current generation stays and is returned.
         """
         base = self._base
-        if base is not None and not self._changed(base, concepts, metrics, fusion, queries):
+        if base is not None and not self._changed(base, concepts, metrics, fusion, queries, reranker):
             return base
         kept = None if self._fresh else base
         made = Generation(
@@ -151,6 +151,7 @@ class IndexWriter:
             codec=self._tokens.codec_path,
             fusion=dict(fusion if fusion is not None else (kept.fusion if kept else {})),
             queries=queries if queries is not None else self._queries(base),
+            reranker=reranker if reranker is not None else self._reranker(base),
         )
         generation.write(self._library, made)
         generation.switch(self._library, made.number)
@@ -246,7 +247,7 @@ class IndexWriter:
 
     def _changed(
         self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None,
-        fusion: Mapping[str, float] | None, queries: str | None,
+        fusion: Mapping[str, float] | None, queries: str | None, reranker: str | None,
     ) -> bool:  # fmt: skip
         return (
             self._fresh
@@ -256,11 +257,16 @@ class IndexWriter:
             or (metrics is not None and dict(metrics) != base.metrics)
             or (fusion is not None and dict(fusion) != base.fusion)
             or (queries is not None and queries != base.queries)
+            or (reranker is not None and reranker != base.reranker)
         )
 
     def _queries(self, base: Generation | None) -> str:
         """The encoder of queries goes on with the passages' vectors that it was trained for."""
         return base.queries if base is not None and base.encoder == self._encoder else ""
+
+    def _reranker(self, base: Generation | None) -> str:
+        """The reranker goes on beside the encoder that it was compared with."""
+        return base.reranker if base is not None and base.encoder == self._encoder else ""
 
     def _folder(self) -> Path:
         return generation.folder(self._library, self._number)

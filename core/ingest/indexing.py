@@ -200,13 +200,13 @@ class Indexer:
 
     def commit(
         self, *, concepts: str | None = None, fusion: Mapping[str, float] | None = None,
-        metrics: Mapping[str, float] | None = None, queries: str | None = None,
+        metrics: Mapping[str, float] | None = None, queries: str | None = None, reranker: str | None = None,
     ) -> Generation:  # fmt: skip
         total = documents.count(self._db)
         count = passages.count(self._db)
         counts = {"documents": total, "passages": count}
         generation = self.writer.commit(
-            concepts=concepts, counts=counts, fusion=fusion, metrics=metrics, queries=queries
+            concepts=concepts, counts=counts, fusion=fusion, metrics=metrics, queries=queries, reranker=reranker
         )
         self._interval = min(self._interval * 2, _LONGEST_COMMIT_SECONDS)
         self._last_commit = time.monotonic()

@@ -19,7 +19,8 @@ def card(config: Mapping[str, Any]) -> str:
         ("Kind", config["kind"]), ("Source", config.get("source")), ("Licence", config.get("licence")),
         ("Languages", ", ".join(config.get("languages", ()))),
     ]  # fmt: skip
-    rows += _encoder(config) if "dimension" in config else _llm(config)
+    more = _encoder if "dimension" in config else _reranker if "pair_tokens" in config else _llm
+    rows += more(config)
     table = "\n".join(f"| {name} | {_cell(value)} |" for name, value in rows)
     return f"# {config['id']}\n\n| | |\n|---|---|\n{table}\n\nHashes of all files: `bundle.json`.\n"
 
@@ -32,6 +33,13 @@ def _encoder(config: Mapping[str, Any]) -> list[tuple[str, object]]:
         ("Longest input", f"{config.get('max_tokens', 'unknown')} tokens"), ("Prefixes", prefixes or "none"),
         *((f"Head: {head}", _HEADS[head]) for head in heads),
         ("Dimension of token vectors", config.get("multi_dimension", config["dimension"])),
+        ("Served from", config.get("serving")),
+    ]  # fmt: skip
+
+
+def _reranker(config: Mapping[str, Any]) -> list[tuple[str, object]]:
+    return [
+        ("Longest pair", f"{config['pair_tokens']} tokens, the question's at most {config['question_tokens']} of them"),
         ("Served from", config.get("serving")),
     ]  # fmt: skip
 

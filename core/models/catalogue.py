@@ -13,7 +13,7 @@ from pathlib import Path
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.base.paths import models
 from core.models import bundles, graphs, hub, hub_fetch, hub_partial, local
-from core.models.bundles import ENCODER, LLM, Bundle
+from core.models.bundles import ENCODER, LLM, RERANKER, Bundle
 from core.models.known import KNOWN_MODELS, KnownModel, known_model
 from core.models.starter import STARTER_MODELS, Starter
 
@@ -62,8 +62,8 @@ class ModelNeeds:
 
 
 def listing() -> list[ModelEntry]:
-    """The known models, all installed ones and those fetched in part: encoders first, then LLMs, each by id."""
-    used = {kind: bundles.active(kind) for kind in (ENCODER, LLM)}
+    """The known models, all installed ones and those fetched in part: encoders, LLMs, rerankers, each by id."""
+    used = {kind: bundles.active(kind) for kind in (ENCODER, LLM, RERANKER)}
     entries = {known.id: _starter_entry(known) for known in STARTER_MODELS}
     for known in KNOWN_MODELS:
         entries.setdefault(known.id, _known_entry(known))
@@ -191,7 +191,7 @@ def _memory(bundle: Bundle) -> int:
     """While it serves: what is loaded, and what a batch or a conversation takes besides."""
     served = str(bundle.config.get("serving") or bundle.config.get("model", ""))
     loaded = int(bundle.config["sizes"].get(served, bundle.size))
-    return loaded + (250_000_000 if bundle.kind == ENCODER else max(300_000_000, loaded // 2))
+    return loaded + (250_000_000 if bundle.kind != LLM else max(300_000_000, loaded // 2))
 
 
 def _starter_entry(known: Starter) -> ModelEntry:

@@ -14,8 +14,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from core.base.errors import KnownError, ModelMissing
-from core.models.bundles import ENCODER, LLM
+from core.models.bundles import ENCODER, LLM, RERANKER
 from core.models.known import known_model
+from core.models.reranker_layout import is_reranker
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import ModelInfo
@@ -105,6 +106,8 @@ def describe(spec: str) -> Remote:
             raise garbage(repo, at)
     known = known_model(repo)
     kind, chosen = _needed(repo, files, variant or (known.variant if known else ""))
+    if kind == ENCODER and ((known and known.kind == RERANKER) or is_reranker(getattr(info, "config", None) or {})):
+        kind = RERANKER
     disk, memory = _needs(kind, chosen, info)
     return Remote(
         repo, info.sha, at, kind, _licence(info) or (known.licence if known else ""),

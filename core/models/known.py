@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.models.bundles import ENCODER, LLM
+from core.models.bundles import ENCODER, LLM, RERANKER
 
 _MB = 1_000_000
 
@@ -55,6 +55,18 @@ KNOWN_MODELS: tuple[KnownModel, ...] = (
     KnownModel(
         "sentence-transformers/all-MiniLM-L6-v2", ENCODER, "Apache-2.0", ("en",), 92 * _MB, 240 * _MB, 300 * _MB,
         "English texts, small and fast: the encoder that Whymatch starts with.",
+    ),
+    KnownModel(
+        "cross-encoder/ms-marco-MiniLM-L6-v2", RERANKER, "Apache-2.0", ("en",), 92 * _MB, 240 * _MB, 300 * _MB,
+        "Reads the best passages of an English search again, together with the question.",
+    ),
+    KnownModel(
+        "BAAI/bge-reranker-base", RERANKER, "MIT", ("en", "zh"), 1_130 * _MB, 2_900 * _MB, 1_600 * _MB,
+        "Reads the best passages again, in English and Chinese. Slow without a fast computer: a few passages a search.",
+    ),
+    KnownModel(
+        "BAAI/bge-reranker-v2-m3", RERANKER, "Apache-2.0", _MANY, 2_290 * _MB, 5_900 * _MB, 3_000 * _MB,
+        "Reads the best passages again, in every language. Too slow to search with on most computers; a good teacher.",
     ),
     KnownModel(
         "HuggingFaceTB/SmolLM2-360M-Instruct-GGUF", LLM, "Apache-2.0", ("en",), 386 * _MB, 386 * _MB, 700 * _MB,

@@ -30,7 +30,7 @@ _POOLING_FLAG = re.compile(r"pooling_mode_(\w+?)(_tokens?)?")
 # divided by the root of the length instead of the length: the same direction
 _POOLINGS = {"cls": "cls", "mean": "mean", "mean_sqrt_len": "mean"}
 _LEAST_TOKENS = 3  # with special tokens
-_AGAIN = "Fetch the model again."
+AGAIN = "Fetch the model again."
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]+)", re.M)
 
 
@@ -47,26 +47,26 @@ def describe_encoder(path: Path, name: str = "") -> tuple[dict[str, Any], dict[s
     try:
         return _described(path, name)
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
-        raise ModelDamaged(f"The settings of {path} are not those of an encoder: {error}.", _AGAIN) from error
+        raise ModelDamaged(f"The settings of {path} are not those of an encoder: {error}.", AGAIN) from error
 
 
 def _described(path: Path, name: str) -> tuple[dict[str, Any], dict[str, Path]]:
     modules = _modules(path)
     base = path / modules.get("Transformer", "")
     files = _files(path, base)
-    model = _json(base / "config.json")
+    model = settings(base / "config.json")
     names = (name, path.resolve().name, str(model.get("_name_or_path", "")))
     prefixes = _prefixes(path, names)
     config = {
         "kind": ENCODER, "pooling": _pooling(path / modules.get("Pooling", "1_Pooling"), names),
-        "dimension": int(model.get("hidden_size", 0)), **_window(base, model), "prefixes": prefixes,
-        "source": name or path.resolve().name, "licence": _licence(path / "README.md"),
+        "dimension": int(model.get("hidden_size", 0)), **window(base, model), "prefixes": prefixes,
+        "source": name or path.resolve().name, "licence": card_licence(path / "README.md"),
     }  # fmt: skip
     if "Dense" in modules:
         folder = path / modules["Dense"]
-        dense = _json(folder / "config.json")
+        dense = settings(folder / "config.json")
         config |= {"dimension": int(dense.get("out_features", 0)), "dense_activation": _activation(dense)}
-        files |= _first(folder, ((DENSE_WEIGHTS, WEIGHTS), (DENSE_PICKLE, PICKLE)))
+        files |= first(folder, ((DENSE_WEIGHTS, WEIGHTS), (DENSE_PICKLE, PICKLE)))
     _check_prompt(path / modules.get("Pooling", "1_Pooling"), prefixes)
     return config, files
 
@@ -87,11 +87,11 @@ def _files(path: Path, base: Path) -> dict[str, Path]:
     if missing:
         raise KnownError(f"{path} is not an encoder: {', '.join(missing)} is missing.", "Choose another folder.")
     files = {name: base / name for name in ("config.json", "tokenizer.json")}
-    files |= _first(base, ((WEIGHTS, WEIGHTS), (PICKLE, PICKLE)))
+    files |= first(base, ((WEIGHTS, WEIGHTS), (PICKLE, PICKLE)))
     return files | {name: path / name for name in (LEXICAL_PICKLE, MULTI_PICKLE) if (path / name).is_file()}
 
 
-def _first(folder: Path, choices: Iterable[tuple[str, str]]) -> dict[str, Path]:
+def first(folder: Path, choices: Iterable[tuple[str, str]]) -> dict[str, Path]:
     """The first of the files that is there, by its name in the bundle."""
     choices = tuple(choices)
     for name, file in choices:
@@ -100,13 +100,13 @@ def _first(folder: Path, choices: Iterable[tuple[str, str]]) -> dict[str, Path]:
     raise KnownError(f"{folder} is not an encoder: {choices[0][1]} is missing.", "Choose another folder.")
 
 
-def _window(base: Path, model: Mapping[str, Any]) -> dict[str, int]:
+def window(base: Path, model: Mapping[str, Any]) -> dict[str, int]:
     """The longest input that the model was made for, and what its position table holds."""
     positions = int(model.get("max_position_embeddings", 512))
     if model.get("model_type") != "bert":
         positions -= 2  # the RoBERTa family counts positions from 2
-    told = _json(base / "sentence_bert_config.json").get("max_seq_length")
-    told = told or _json(base / "tokenizer_config.json").get("model_max_length") or positions
+    told = settings(base / "sentence_bert_config.json").get("max_seq_length")
+    told = told or settings(base / "tokenizer_config.json").get("model_max_length") or positions
     most = min(int(told), positions)
     if most < _LEAST_TOKENS:
         raise ValueError(f"its longest text has {most} tokens")
@@ -116,7 +116,7 @@ def _window(base: Path, model: Mapping[str, Any]) -> dict[str, int]:
 def _pooling(folder: Path, names: Iterable[str]) -> str:
     if not (folder / "config.json").is_file():
         return "cls" if any(_CLS_NAME.search(name) for name in names) else "mean"
-    told = _json(folder / "config.json")
+    told = settings(folder / "config.json")
     named = told.get("pooling_mode")
     if named is None:
         flags = ((_POOLING_FLAG.fullmatch(key), value) for key, value in told.items())
@@ -129,13 +129,13 @@ def _pooling(folder: Path, names: Iterable[str]) -> str:
 
 
 def _check_prompt(folder: Path, prefixes: Mapping[str, str]) -> None:
-    if _json(folder / "config.json").get("include_prompt") is False and any(prefixes.values()):
+    if settings(folder / "config.json").get("include_prompt") is False and any(prefixes.values()):
         raise KnownError("An encoder that pools without its prompt is not supported.", "Choose another encoder.")
 
 
 def _prefixes(path: Path, names: Iterable[str]) -> dict[str, str]:
     """What the folder tells, unless it is empty: that is what is written where nobody said anything."""
-    told = _json(path / "config_sentence_transformers.json").get("prompts") or {}
+    told = settings(path / "config_sentence_transformers.json").get("prompts") or {}
     query, passage = str(told.get("query") or ""), str(told.get("passage") or told.get("document") or "")
     if not query and not passage:
         known = (prefixes for name in names for pattern, prefixes in _TRAINED_WITH if pattern.search(name))
@@ -150,7 +150,7 @@ def _activation(dense: Mapping[str, Any]) -> str:
     return name
 
 
-def _licence(card: Path) -> str:
+def card_licence(card: Path) -> str:
     """The licence that the head of a model card names."""
     try:
         text = card.read_text(encoding="utf-8", errors="replace")[:20000] if card.is_file() else ""
@@ -161,7 +161,7 @@ def _licence(card: Path) -> str:
     return found[1] if found else ""
 
 
-def _json(path: Path) -> dict[str, Any]:
+def settings(path: Path) -> dict[str, Any]:
     value = _read(path, {})
     return value if isinstance(value, dict) else {}
 
@@ -175,4 +175,4 @@ def _read(path: Path, default: Any) -> Any:
     try:
         return read_json(path) if path.is_file() else default
     except (ValueError, RecursionError) as error:
-        raise ModelDamaged(f"{path} cannot be read.", _AGAIN) from error
+        raise ModelDamaged(f"{path} cannot be read.", AGAIN) from error

@@ -10,13 +10,15 @@ from typing import Any
 from core.base.errors import PathMissing
 from core.models.bundles import CONFIG, LLM, load, verify
 from core.models.gguf import metadata
-from core.models.layout import describe_encoder
+from core.models.layout import describe_encoder, settings
+from core.models.reranker_layout import describe_reranker, is_reranker
 
 
 def describe(path: Path, name: str = "") -> tuple[dict[str, Any], dict[str, Path]]:
-    """Config and files {name in the bundle: path} of a GGUF file, a bundle folder or the folder of an encoder.
+    """Config and files {name in the bundle: path} of a GGUF file, a bundle folder or the folder of an encoder or a
+    reranker.
 
-    `name` is what an encoder is called where it comes from, such as "BAAI/bge-m3"; by default as its folder.
+    `name` is what such a one is called where it comes from, such as "BAAI/bge-m3"; by default as its folder.
 
     Raises:
         PathMissing, ModelDamaged
@@ -35,7 +37,8 @@ def describe(path: Path, name: str = "") -> tuple[dict[str, Any], dict[str, Path
         )
     if (path / CONFIG).is_file():
         return _bundle(path)
-    config, files = describe_encoder(path, name)
+    described = describe_reranker if is_reranker(settings(path / "config.json")) else describe_encoder
+    config, files = described(path, name)
     return {"id": _id(name.rpartition("/")[2] or path.resolve().name), **config}, files
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25, DENSE, LEXICAL, MULTI
+from core.base.types import BM25, DENSE, LEXICAL, MULTI, RERANK
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
 from core.search import feedback, foreign, fuse
@@ -93,11 +93,15 @@ def rank(
     finding = [c for c in channels if c != MULTI] or list(channels)
     scorers = {channel: _Scorer(snapshot, channel, prepared) for channel in finding}
     own = {channel: scorer.top(depth, allowed) for channel, scorer in scorers.items()}
+    added: tuple[QueryTerm, ...] = ()
+    if fusing.alone and list(own) == [BM25]:
+        added = _shared_words(snapshot, prepared, *own[BM25], kept)
+        scorers = {BM25: _Scorer(snapshot, BM25, replace(prepared, parts=(*prepared.parts, *added)))}
+        own = {BM25: scorers[BM25].top(depth, allowed)}
     ids = _union(snapshot, [found for found, _ in own.values()])
     scores = {channel: scorer.of(ids) for channel, scorer in scorers.items()}
     ranks = {c: {p: place for place, p in enumerate(found.tolist(), 1)} for c, (found, _) in own.items()}
     prepared = replace(prepared, weights=_weights(snapshot, prepared, scores, own, fusing))
-    added: tuple[QueryTerm, ...] = ()
     if fusing.feedback and BM25 in scores and len(scores) > 1:
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
         added = feedback.expansion(snapshot, prepared.terms, first.ids, first.totals, kept or feedback.memory())
@@ -112,6 +116,15 @@ def rank(
         unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
         removed = int((~np.isin(unfiltered, allowed)).sum())
     return replace(ranking, filtered_out=removed, added=added)
+
+
+def _shared_words(
+    snapshot: Snapshot, prepared: Prepared, ids: Ids, scores: Scores, kept: feedback.Memory | None
+) -> tuple[QueryTerm, ...]:
+    """Words of the passages that the query's own words find first; trust falls with their scores' deviations, as it
+    does with fused ones."""
+    spread = fuse.scale(BM25, scores, 1.0).spread
+    return feedback.expansion(snapshot, prepared.terms, ids, scores / spread, kept or feedback.memory())
 
 
 def _weights(
@@ -204,13 +217,13 @@ def scores_of(
 ) -> dict[str, float]:
     """Raw scores of any one passage: those of `ranking` where it stands there. Raises NotFound, IndexDamaged.
 
-    A passage that is no candidate has no multi score beside other channels: it was not compared.
+    A passage that is no candidate has no multi score beside other channels, and was not read closely.
     """
     place = ranking.place(passage_id)
     if place is not None:
         return {c: float(s[place]) for c, s in ranking.scores.items()}
     ids = np.array([passage_id])
-    compared = [c for c in channels if c != MULTI or len(channels) == 1]
+    compared = [c for c in channels if c not in (MULTI, RERANK) or len(channels) == 1]
     found = {channel: float(_Scorer(snapshot, channel, prepared).of(ids)[0]) for channel in compared}
     if ranking.added and BM25 in found:
         found[BM25] += float(snapshot.sparse_scores(BM25, ranking.added, ids)[0])

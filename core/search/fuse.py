@@ -16,12 +16,12 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25, DENSE, LEXICAL, MULTI
+from core.base.types import BM25, DENSE, LEXICAL, MULTI, RERANK
 
 Scores = npt.NDArray[np.float64]
 
 # of dense, lexical and multi as M3-Embedding has them (section 3.1); the words count as much as the meaning
-DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0}
+DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0, RERANK: 1.0}
 _SAME = 1e-9  # a spread below this is rounding: all candidates count as equal
 # the share of a query (times the root of its length) at which words begin to count, and at which they count fully;
 # the second pair is for libraries of several languages
@@ -44,8 +44,10 @@ class Fusing:
     """How channels become one ranking. `weights` are the library's; those of a query go before them.
 
     Token vectors (multi) are compared for the `reranked` best of the other channels, best first, as many as are done in
-    `budget_seconds`. With `feedback` the words that the best candidates share count beside the query's. `adaptive`
-    makes words count less beside meaning where even the best passage holds little of what was asked.
+    `budget_seconds`. With `feedback` the words that the best candidates share count beside the query's, and with
+    `alone` also where words are the only channel, which then searches again by all of them. `adaptive`
+    makes words count less beside meaning where even the best passage holds little of what was asked. A reranker reads
+    the `closely` best, best first, as many as are done in `closely_seconds`.
     """
 
     method: Method = Method.Z_SUM
@@ -54,6 +56,9 @@ class Fusing:
     adaptive: bool = True
     reranked: int = 200
     budget_seconds: float = 0.12
+    closely: int = 50
+    closely_seconds: float = 0.3
+    alone: bool = False
 
 
 DEFAULT = Fusing()

@@ -40,6 +40,7 @@ from core.search.fuse import Fusing
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
 from core.search.hits import token_matches, word_matches
+from core.search.rerank import Reading, Rerankers
 from core.search.standalone import standalone
 from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
@@ -83,8 +84,11 @@ class MatchContext:
 class Searcher:
     """Searches one library; opens the newest generation by itself. Not for two threads at a time."""
 
-    def __init__(self, library: Path, encoder: Encoder, fusing: Fusing | None = None) -> None:
-        """Without `fusing` the weights are those that the library was calibrated to.
+    def __init__(
+        self, library: Path, encoder: Encoder, fusing: Fusing | None = None, rerankers: Rerankers = lambda name: None
+    ) -> None:
+        """Without `fusing` the weights are those that the library was calibrated to; without `rerankers` nothing is
+        read closely.
 
         Raises:
             NotALibrary, IndexDamaged
@@ -92,6 +96,7 @@ class Searcher:
         self._library = library
         self._encoder = encoder
         self._given = fusing
+        self._rerankers = rerankers
         self._sentences = levels.Sentences(encoder)
         self._remembered: deque[tuple[Query, Ranking, tuple[Hit, ...]]] = deque(maxlen=_REMEMBERED)
         self._heard = feedback.memory()
@@ -156,7 +161,8 @@ class Searcher:
         prepared, notices = self._prepare(snapshot, query)
         clock.lap("encode")
         try:
-            ranking, chosen = self._ranked(snapshot, query, prepared, self._usable(snapshot, query, prepared), allowed)
+            usable = self._usable(snapshot, query, prepared)
+            ranking, chosen = self._ranked(snapshot, query, prepared, usable, allowed, self._reading(snapshot, query))
         except IndexDamaged:
             self._damaged = True
             notices.append(_DAMAGED)
@@ -170,7 +176,8 @@ class Searcher:
         clock.lap("fetch")
         notice = " ".join(filter(None, notices))
         number, out = snapshot.generation.number, ranking.filtered_out
-        return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood, parsed.places)
+        closer = not query.rerank and not query.channels and bool(snapshot.generation.reranker)
+        return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood, parsed.places, closer)
 
     def _at_level(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, ranking: Ranking, chosen: Sequence[Folded]
@@ -193,7 +200,8 @@ class Searcher:
         return self.search(Query(standalone(question, history), k=k, filters=filters, literal=True))
 
     def ranking(self, query: Query, depth: int, without: int | None = None) -> Ranking:
-        """At least `depth` candidates of each channel without their texts, for evaluation and training.
+        """At least `depth` candidates of each channel without their texts, for evaluation and training: read closely
+        without a look at the clock, where the searcher has a reranker.
 
         The passage `without` is left out of everything, as if it were not in the library. Raises as `search`.
         """
@@ -203,8 +211,10 @@ class Searcher:
         allowed = self._allowed(snapshot, query, parsed)
         if without is not None:
             allowed = np.setdiff1d(snapshot.ids() if allowed is None else allowed, [without])
-        channels = self._usable(snapshot, query, prepared)
-        return rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, self._fusing(snapshot), self._heard)
+        channels, fusing = self._usable(snapshot, query, prepared), self._fusing(snapshot)
+        ranking = rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, fusing, self._heard)
+        reading = self._reading(snapshot, query, hurried=False)
+        return ranking if reading is None else reading.apply(snapshot, ranking, prepared.weights)
 
     def context(self, query: Query, passage_id: int) -> MatchContext:
         """How `passage_id` scores for `query`, whether or not the search returned it.
@@ -278,6 +288,11 @@ class Searcher:
                 notices.append(_OTHER_ENCODER)
         return prepared, notices
 
+    def _reading(self, snapshot: Snapshot, query: Query, *, hurried: bool = True) -> Reading | None:
+        """Of the library's own channels together, where there is a reranker and it is wished for."""
+        reranker = None if query.channels or not query.rerank else self._rerankers(snapshot.generation.reranker)
+        return None if reranker is None else Reading(reranker, query.text, self._fusing(snapshot), hurried)
+
     def _fusing(self, snapshot: Snapshot) -> Fusing:
         return self._given or Fusing(weights=snapshot.generation.fusion)
 
@@ -292,12 +307,15 @@ class Searcher:
         return tuple(c for c in self._wanted(snapshot, query) if prepared.can(c)) or (BM25,)
 
     def _ranked(
-        self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None
-    ) -> tuple[Ranking, list[Folded]]:
+        self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None,
+        reading: Reading | None = None,
+    ) -> tuple[Ranking, list[Folded]]:  # fmt: skip
         """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few."""
         depth, fusing = max(DEPTH, query.k), self._fusing(snapshot)
         while True:
             ranking = rank(snapshot, prepared, channels, depth, allowed, fusing, self._heard)
+            if reading is not None:
+                ranking = reading.apply(snapshot, ranking, prepared.weights)
             if not query.fold:
                 return ranking, unfolded(snapshot, ranking, query.filters, query.k)
             found = fold(snapshot, ranking, query.filters, query.k)

@@ -106,7 +106,7 @@ class Cross:
         for part in _parts([len(own) for own in drawn], self.settings.chunk):
             shares = [weights[at] / sum(weights) for at in part]
             loss = self._loss([drawn[at] for at in part], shares, told)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             total += float(loss.detach())
         return {"loss": total, **told}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.base.events import Control, Listener
-from core.base.types import Generation
+from core.base.types import RERANK, Generation
 from core.encode.encoder import Encoder
 from core.index import generation
 from core.ingest.indexing import Indexer
@@ -28,7 +28,7 @@ def calibrate_library(library: Path, control: Control, listener: Listener) -> Ca
         try:
             indexer = Indexer(library, db, encoder_for(library), control, listener)
             found = _found(library, indexer.encoder, control, listener)
-            _commit(indexer, found, passages.count(db))
+            _commit(library, indexer, found, passages.count(db))
             return found
         finally:
             db.conn.close()
@@ -42,7 +42,8 @@ def keep_calibrated(
     assert current is not None
     if not stale(current, passage_count):
         return current
-    return _commit(indexer, _found(library, indexer.encoder, control, listener), passage_count)
+    found = _found(library, indexer.encoder, control, listener)
+    return _commit(library, indexer, found, passage_count)
 
 
 def _found(library: Path, encoder: Encoder, control: Control, listener: Listener) -> Calibration:
@@ -53,5 +54,8 @@ def _found(library: Path, encoder: Encoder, control: Control, listener: Listener
         searcher.close()
 
 
-def _commit(indexer: Indexer, found: Calibration, passage_count: int) -> Generation:
-    return indexer.commit(fusion=found.weights, metrics={CALIBRATED: float(passage_count)})
+def _commit(library: Path, indexer: Indexer, found: Calibration, passage_count: int) -> Generation:
+    """The reranker keeps its weight: it was found on other questions."""
+    current = generation.current(library)
+    kept = {c: weight for c, weight in (current.fusion if current else {}).items() if c == RERANK}
+    return indexer.commit(fusion={**kept, **found.weights}, metrics={CALIBRATED: float(passage_count)})

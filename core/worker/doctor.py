@@ -134,7 +134,7 @@ def _concepts(library: Path) -> Finding:
 
 def _encoders(library: Path) -> Finding:
     """Whether the encoders that were adapted to the library are whole: installed ones are the app's affair."""
-    named = {id for g in generation.history(library) for id in (g.encoder, g.queries)}
+    named = {id for g in generation.history(library) for id in (g.encoder, g.queries, g.reranker)}
     own = {id for id in named if adapted.is_adapted(id)}
     try:
         for name in sorted(own):

@@ -15,13 +15,14 @@ from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.concepts.model import ConceptModel
 from core.encode.cached import CachedEncoder
 from core.encode.encoder import Encoder, input_text
-from core.encode.load import open_encoder
+from core.encode.load import open_encoder, open_reranker
 from core.encode.towers import queries_of
 from core.explain.explain import explain
 from core.index import generation
 from core.index.writer import rebuild
 from core.library import Library
 from core.models import adapted
+from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 from core.store import database
 
@@ -37,7 +38,8 @@ class Finder:
         self._follows = encoder is None
         self.encoder = encoder or CachedEncoder(encoder_for(library))
         self._opened = self.encoder.id, queries_of(self.encoder)
-        self._searcher = Searcher(library, self.encoder)
+        self._rerankers = _Rerankers(library)
+        self._searcher = Searcher(library, self.encoder, rerankers=self._rerankers)
         self._library = Library.open(library)
         self._model_name = ""
         self._model: ConceptModel | None = None
@@ -88,7 +90,8 @@ class Finder:
                 encoder = CachedEncoder(_opened(self._folder, *wanted))
                 self._opened = wanted
                 self._searcher.close()
-                self.encoder, self._searcher = encoder, Searcher(self._folder, encoder)
+                self.encoder = encoder
+                self._searcher = Searcher(self._folder, encoder, rerankers=self._rerankers)
 
     def _rebuilt(self) -> bool:
         """Make the index again, unless somebody is at work on the library: it is theirs to make then."""
@@ -111,6 +114,23 @@ class Finder:
         self._model = _concept_model(self._folder, name)
         self._labels = {c.id: c.label for c in self._library.concepts(name)} if name else {}
         self._model_name = name
+
+
+class _Rerankers:
+    """The reranker of the generation in use, opened when it is first wanted."""
+
+    def __init__(self, library: Path) -> None:
+        self._library = library
+        self._name = ""
+        self._opened: Reranker | None = None
+
+    def __call__(self, name: str) -> Reranker | None:
+        """None where there is none, or where it is lost: hits are not read closely then, and the doctor says why."""
+        if name != self._name:
+            self._name, self._opened = name, None
+            with contextlib.suppress(ModelMissing, ModelDamaged):
+                self._opened = open_reranker(name, also=adapted.folder(self._library)) if name else None
+        return self._opened
 
 
 def _concepts_of(library: Path) -> str:

@@ -85,7 +85,7 @@ def purge(library: Path, *, encoder: Encoder | None = None, control: Control | N
 
 def _learned(library: Path) -> str:
     current = generation.current(library)
-    names = (current.queries, current.encoder) if current is not None else ()
+    names = (current.queries, current.encoder, current.reranker) if current is not None else ()
     return next((name for name in names if is_adapted(name)), "")
 
 

@@ -25,7 +25,8 @@ class Generation:
 
     `means`, `codec`: paths relative to the library folder, empty when there is none. `fusion` are the channels' weights
     as calibrated on this library; a channel left out takes its default. `queries` names the encoder that queries go
-    through, where the query side was adapted to the library and the passages kept the vectors of `encoder`.
+    through, where the query side was adapted to the library and the passages kept the vectors of `encoder`. `reranker`
+    names the cross-encoder that reads the best candidates again, where one proved better on this library.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Generation:
     codec: str = ""  # centroids and quantiser of the token vectors
     fusion: dict[str, float] = field(default_factory=dict)
     queries: str = ""
+    reranker: str = ""
     analysis: int = 1  # how texts were taken apart into words: `core.text.analyze.ANALYSIS` at that time
     format: int = 1
 

@@ -49,7 +49,8 @@ class Query:
     """One search. `weights` are per channel; a channel left out takes its default.
 
     Without `channels` the library's own are taken. `literal` text has no syntax: quotes, `-word` and `field:value` are
-    plain text in it (questions, evaluation).
+    plain text in it (questions, evaluation). With `rerank` the library's reranker, where it has one, reads the best
+    candidates again; without it the first results are there sooner.
     """
 
     text: str
@@ -61,6 +62,7 @@ class Query:
     weights: dict[str, float] = field(default_factory=dict)
     boosts: dict[int, float] = field(default_factory=dict)  # concept id -> factor; 0 mutes
     fold: bool = True  # show one hit for equal passages of copies and versions
+    rerank: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +115,4 @@ class SearchResult:
     notice: str = ""  # e.g. that a damaged index file is being rebuilt
     understood: tuple[str, ...] = ()  # what was taken as query syntax, as one writes it: "a phrase", -word, type:pdf
     understood_at: tuple[Span, ...] = ()  # where each of it stands in the query's text
+    closer: bool = False  # the same query with `rerank` would read these hits closely, which was not done
