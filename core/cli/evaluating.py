@@ -34,6 +34,13 @@ def evaluate(
         bool, typer.Option("--own", help="On the questions of the library that were judged by hand, and no data set.")
     ] = False,
     fusion: Annotated[str, typer.Option(help="How channels are fused: z or rrf.")] = "",
+    feedback: Annotated[
+        str, typer.Option(help="rm3: words alone are also measured with those that the best passages share.")
+    ] = "",
+    expand: Annotated[
+        str, typer.Option(help="doc2query: words are also measured with questions that the local model writes.")
+    ] = "",
+    writing: Annotated[float, typer.Option(help="Minutes that the local model may write for.", min=0.0)] = 10.0,
     run: Annotated[
         Path | None, typer.Option("--run", help="Write what was found to this file, in TREC format.")
     ] = None,
@@ -46,6 +53,10 @@ def evaluate(
     """Measure search on judged queries: each channel and all together, with intervals and tests."""
     wanted, names = _chosen(channels, _KNOWN), _chosen(measures)
     _chosen(fusion or "z", ("z", "rrf"))
+    _chosen(feedback or "rm3", ("rm3",))
+    _chosen(expand or "doc2query", ("doc2query",))
+    if (feedback or expand) and library:
+        raise typer.BadParameter("--feedback and --expand are measured in throw-away libraries, not in a --library")
     if own is bool(datasets) or (own and (not library or model or against)):
         raise typer.BadParameter("name data sets, or a --library with --own and neither --model nor --against")
     from core.cli import measuring
@@ -68,7 +79,7 @@ def evaluate(
             first, *more = [
                 measuring.measure(
                     data, channels=wanted, measures=names, model=encoder, library=where, fusion=fusion,
-                    control=line.control, listener=line,
+                    rm3=bool(feedback), writing=writing if expand else None, control=line.control, listener=line,
                 )
                 for encoder, where in product(model or (None,), library or (None,))
             ]  # fmt: skip

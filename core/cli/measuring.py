@@ -11,14 +11,16 @@ from rich.table import Table
 
 from core.base.errors import BadDataset
 from core.base.events import Control, Listener
+from core.cli.expanding import written
 from core.cli.output import out
 from core.encode.load import open_encoder
 from core.evaluate import metrics, own, trec
 from core.evaluate.datasets import Dataset
-from core.evaluate.kept_vectors import KeptVectors
+from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.report import System, systems
 from core.evaluate.run import MEASURES, Evaluation, evaluate, evaluate_encoder
 from core.evaluate.significance import compare
+from core.evaluate.variants import strengthened
 from core.models import adapted
 from core.search.fuse import Fusing, Method
 from core.search.searcher import Searcher
@@ -28,18 +30,32 @@ from core.worker.finding import encoder_for
 
 def measure(
     data: Dataset, *, channels: Sequence[str], measures: Sequence[str] = MEASURES, model: str | None = None,
-    library: Path | None = None, fusion: str = "", control: Control, listener: Listener,
+    library: Path | None = None, fusion: str = "", rm3: bool = False, writing: float | None = None,
+    control: Control, listener: Listener,
 ) -> Evaluation:  # fmt: skip
-    """
+    """In a throw-away library with `rm3`, or questions written for so many minutes, the words' gain by them, too.
+
     Raises:
         BadDataset, BadSetting, NotALibrary, ModelMissing, Cancelled
     """
     fusing = Fusing(Method(fusion)) if fusion else None
     if library is None:
+        encoder = open_encoder(model)
         with KeptVectors() as kept:
-            return evaluate_encoder(
-                data, open_encoder(model), channels, measures=measures, control=control, listener=listener,
-                fusing=fusing, kept=kept,
+            plain = evaluate_encoder(
+                data, encoder, channels, measures=measures, control=control, listener=listener, fusing=fusing,
+                kept=kept,
+            )  # fmt: skip
+            if not rm3 and writing is None:
+                return plain
+            questions = None
+            if writing is not None:
+                questions = written(
+                    data, Remembering(encoder, kept), writing, control=control, listener=listener
+                )
+            return strengthened(
+                plain, data, encoder, rm3=rm3, questions=questions, measures=measures, control=control,
+                listener=listener, fusing=fusing, kept=kept,
             )  # fmt: skip
     require(library)
     encoder = open_encoder(model, also=adapted.folder(library)) if model else encoder_for(library)

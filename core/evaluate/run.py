@@ -119,11 +119,12 @@ def comparisons(values: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[Co
 def evaluate_encoder(
     dataset: Dataset, encoder: Encoder, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
     control: Control | None = None, listener: Listener = ignore, fusing: Fusing | None = None,
-    kept: KeptVectors | None = None, clock: bool = True,
+    kept: KeptVectors | None = None, clock: bool = True, expansion: Mapping[str, Sequence[str]] | None = None,
 ) -> Evaluation:  # fmt: skip
     """Make a throw-away library of the corpus, each line one passage, and evaluate on it.
 
-    Vectors in `kept` are not encoded again; the clock runs on searches that encode.
+    Vectors in `kept` are not encoded again; the clock runs on searches that encode. `expansion` are texts by document
+    id whose words find the document, too.
 
     Raises:
         BadDataset, BadSetting, Cancelled, DiskFull
@@ -132,7 +133,7 @@ def evaluate_encoder(
     remembering = Remembering(encoder, kept) if kept is not None else encoder
     with tempfile.TemporaryDirectory(prefix="whymatch-evaluate-") as folder:
         heads = {DENSE} | ({LEXICAL} & encoder.heads) | ({MULTI} & set(channels))
-        build(Path(folder), dataset, remembering, control or Control(), listener, heads)
+        build(Path(folder), dataset, remembering, control or Control(), listener, heads, expansion)
         if kept is not None:  # all at once is quicker than one by one
             remembering.encode(list(dataset.queries.values()), kind="query", control=control)
         searcher, timed = Searcher(Path(folder), remembering, fusing), Searcher(Path(folder), encoder, fusing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +24,11 @@ _AT_ONCE = 512  # documents a transaction and a call of the encoder
 
 def build(
     folder: Path, dataset: Dataset, encoder: Encoder, control: Control, listener: Listener,
-    heads: Collection[str] = (DENSE,),
+    heads: Collection[str] = (DENSE,), expansion: Mapping[str, Sequence[str]] | None = None,
 ) -> None:  # fmt: skip
     """Make the library in `folder`, with what these `heads` of the encoder make of each document.
+
+    `expansion` are texts by document id whose words find the document, too; nothing else sees them.
 
     Raises:
         Cancelled, DiskFull
@@ -41,7 +43,7 @@ def build(
         for start in range(0, len(dataset.corpus), _AT_ONCE):
             control.check()
             part = dataset.corpus[start : start + _AT_ONCE]
-            indexed = _store(db, file, path, part)
+            indexed = _store(db, file, path, part, expansion or {})
             made = _encode(encoder, heads, part, start, len(dataset.corpus), control, listener)
             vectors = made.dense
             assert vectors is not None
@@ -78,7 +80,9 @@ def _input(document: CorpusDocument) -> str:
     return input_text((), document.text, document.title)
 
 
-def _store(db: Database, file: int, path: str, part: Sequence[CorpusDocument]) -> list[IndexPassage]:
+def _store(
+    db: Database, file: int, path: str, part: Sequence[CorpusDocument], expansion: Mapping[str, Sequence[str]]
+) -> list[IndexPassage]:
     found = []
     with transaction(db):
         for document in part:
@@ -89,5 +93,6 @@ def _store(db: Database, file: int, path: str, part: Sequence[CorpusDocument]) -
             new = NewPassage(text, 0, len(text), None, None, (), language, input_hash(_input(document)))
             replace_passages(db, row, [new])
             passage = db.execute("SELECT id FROM passage WHERE document_id = ?", (row,)).fetchone()[0]
-            found.append(IndexPassage(passage, text, (), document.title, language))
+            words = "\n".join((text, *expansion.get(document.id, ())))
+            found.append(IndexPassage(passage, words, (), document.title, language))
     return found

@@ -33,12 +33,11 @@ from core.train.negatives import Mining, Search, mine
 from core.train.outcome import StageReport
 from core.train.pool import Pool
 from core.train.record import Record
-from core.train.reranked import Reranker, Training, Values, reranked_ndcg, taught
+from core.train.reranked import RERANKER, Reranker, Training, Values, reranked_ndcg, taught
 from core.train.types import Candidates, Piece, Question
 
 RETRIEVER_1: Final = "retriever-1"
 RETRIEVER_2: Final = "retriever-2"
-RERANKER: Final = "reranker"
 DISTILLED: Final = "distilled"
 STAGES: Final = (RETRIEVER_1, RETRIEVER_2, RERANKER, DISTILLED)
 START: Final = "start"

@@ -5,13 +5,14 @@ Whoever trains or serves a reranker is behind two protocols, so that nothing her
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from torch import Tensor
 
 from core.base.events import Control, Listener, Progress, ignore
 from core.evaluate import metrics
@@ -24,7 +25,8 @@ from core.train.types import Candidates, Piece, Question
 
 Values = npt.NDArray[np.float64]
 
-TEACHING = "teaching"
+RERANKER: Final = "reranker"
+TEACHING: Final = "teaching"
 _AT_ONCE = 16  # questions between two looks at whether to go on
 
 
@@ -38,11 +40,12 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reranker:
-    """A trained one; `key` tells its weights from any others."""
+    """A trained one; `key` tells its weights from any others. `weights` are for whoever keeps it as a bundle."""
 
     score: Scorer
     key: str
     report: StageReport
+    weights: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 class Training(Protocol):

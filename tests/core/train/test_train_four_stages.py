@@ -20,7 +20,6 @@ from core.train.bundle import weights_hash
 from core.train.finetune import FineTune, FineTuneSettings
 from core.train.four_stages import (
     DISTILLED,
-    RERANKER,
     RETRIEVER_1,
     RETRIEVER_2,
     START,
@@ -33,7 +32,7 @@ from core.train.loop import Callback, Settings, train
 from core.train.negatives import Mining
 from core.train.outcome import StageReport
 from core.train.pool import make as make_pool
-from core.train.reranked import Reranker, taught
+from core.train.reranked import RERANKER, Reranker, taught
 from core.train.types import TITLE, Candidates, Piece, Question
 from tests.core.train.asking import ByWords, questions
 from tests.core.train.made import documents, fresh
