@@ -57,13 +57,17 @@ class Reading:
     def apply(self, snapshot: Snapshot, ranking: Ranking, weights: Mapping[str, float]) -> Ranking:
         """The ranking with the part of this channel, in its new order. One of a single channel stays as it is: its
         scores have no scale that another one could be added to."""
-        if len(ranking.scores) < 2 or len(ranking.ids) < 2:
+        if len(ranking.scores) < 2:
             return ranking
+        return reweighed(ranking, self.scores(snapshot, ranking), fuse.weight_of(RERANK, weights), self.fusing.method)
+
+    def scores(self, snapshot: Snapshot, ranking: Ranking) -> Scores:
+        """Raw scores [U] of the candidates, not a number for those that were not read."""
         best = ranking.ids[: self.fusing.closely].tolist()
         self._read(snapshot, [id for id in best if id not in self._known])
-        scores = np.full(len(ranking.ids), np.nan)
-        scores[: len(best)] = [self._known.get(id, np.nan) for id in best]
-        return reweighed(ranking, scores, fuse.weight_of(RERANK, weights), self.fusing.method)
+        found = np.full(len(ranking.ids), np.nan)
+        found[: len(best)] = [self._known.get(id, np.nan) for id in best]
+        return found
 
     def _read(self, snapshot: Snapshot, ids: list[int]) -> None:
         self._until = self._until or time.perf_counter() + self.fusing.closely_seconds

@@ -94,14 +94,14 @@ def judge(
     change = candidate.ndcg - present.ndcg
     low, high = interval(change, groups)
     checks = (_health(*health), *_checks(present, candidate, low))
-    by_kind = _by_kind(change, kinds)
-    checks += tuple(_kind(kind, lost) for kind, lost in by_kind.items())
+    changed = by_kind(change, kinds)
+    checks += tuple(kind_check(kind, lost) for kind, lost in changed.items())
     decided = count >= LEAST_QUESTIONS
     failed = next((check for check in checks if not check.passed), None)
     return Verdict(
         decided and failed is None, decided, _reason(decided, count, failed), _mean(present.ndcg),
         _mean(candidate.ndcg), _mean(change), low, high, _mean(present.fused), _mean(candidate.fused), count, checks,
-        by_kind,
+        changed,
     )  # fmt: skip
 
 
@@ -138,13 +138,15 @@ def _health(present: Health, candidate: Health) -> Check:
     return Check("health", passed, candidate.rank, present.rank / 2, "its vectors have collapsed")
 
 
-def _by_kind(change: Values, kinds: Sequence[str]) -> dict[str, float]:
+def by_kind(change: Values, kinds: Sequence[str]) -> dict[str, float]:
+    """The mean change of each kind of question that is frequent enough."""
     named = np.asarray(kinds)
     found = {kind: named == kind for kind in sorted(set(kinds))}
     return {kind: float(change[own].mean()) for kind, own in found.items() if own.sum() >= LEAST_OF_KIND}
 
 
-def _kind(kind: str, change: float) -> Check:
+def kind_check(kind: str, change: float) -> Check:
+    """Whether a kind of question may change by so much."""
     return Check(f"kind:{kind}", change >= -KIND_MARGIN, change, -KIND_MARGIN, f"questions of the kind {kind} lose")
 
 
