@@ -156,8 +156,8 @@ class SearchPage(Page):
 
     def _search(self, *, again: bool = False) -> None:
         text, filters = self.box.text().strip(), self.filters.filters()
-        query = Query(text, k=FIRST, filters=filters, level=self.level.level())
-        if not again and replace(query, k=self._query.k) == self._query and text:
+        query = Query(text, k=FIRST, filters=filters, level=self.level.level(), rerank=False)
+        if not again and replace(query, k=self._query.k, rerank=self._query.rerank) == self._query and text:
             return
         self._query = query
         if not text:
@@ -178,6 +178,11 @@ class SearchPage(Page):
         self._query = replace(self._query, k=self._query.k + MORE)
         self._run()
 
+    def _read_closely(self) -> None:
+        """The first results are there: now they are read again together with the question."""
+        self._query = replace(self._query, rerank=True)
+        self._latest.start(SEARCH, "search", {"query": self._query})
+
     def _cut(self, text: str) -> None:
         """A piece of the query was taken out: search for what is left."""
         self.box.setText(text)
@@ -189,6 +194,8 @@ class SearchPage(Page):
         self.understood.tell(result.query.text, result.understood, result.understood_at)
         self.filters.show_removed(result.filtered_out)
         self.results.show_result(result, more=len(result.hits) >= self._query.k)
+        if result.closer:
+            self._read_closely()
         if self.why.is_open:
             self._refresh_why()
 

@@ -154,6 +154,9 @@ def search(
     ] = "",
     filter: FilterOption = None,
     level: Annotated[Level, typer.Option(help="What a hit is.")] = Level.PASSAGE,
+    rerank: Annotated[
+        str, typer.Option(help="on or off: whether the library's reranker, if it has one, reads the best hits.")
+    ] = "on",
     json: Json = False,
 ) -> None:
     """Search a library.
@@ -165,7 +168,10 @@ def search(
     from core.worker.finding import Finder
 
     filters = placed(parse_filters(filter or ()), library)
-    wanted = Query(query, k=k, filters=filters, channels=channel_names(channels) if channels else (), level=level)
+    if rerank not in ("on", "off"):
+        raise typer.BadParameter(f"{rerank}: choose on or off")
+    named = channel_names(channels) if channels else ()
+    wanted = Query(query, k=k, filters=filters, channels=named, level=level, rerank=rerank == "on")
     finder = Finder(library)
     try:
         result = finder.search(wanted)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.base.files import write_bytes
-from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI
+from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, RERANKED
 from core.cli.output import out, print_json, progress
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ def evaluate(
         str, typer.Option(help="doc2query: words are also measured with questions that the local model writes.")
     ] = "",
     writing: Annotated[float, typer.Option(help="Minutes that the local model may write for.", min=0.0)] = 10.0,
+    rerank: Annotated[str, typer.Option(help="on: all channels together are also measured read closely.")] = "off",
+    reranker: Annotated[
+        str | None, typer.Option(help="What reads them; by default the library's own, else the one in use.")
+    ] = None,
     run: Annotated[
         Path | None, typer.Option("--run", help="Write what was found to this file, in TREC format.")
     ] = None,
@@ -53,6 +57,8 @@ def evaluate(
     """Measure search on judged queries: each channel and all together, with intervals and tests."""
     wanted, names = _chosen(channels, _KNOWN), _chosen(measures)
     _chosen(fusion or "z", ("z", "rrf"))
+    if _chosen(rerank, ("on", "off")) == ("on",):
+        wanted = (*wanted, RERANKED)
     _chosen(feedback or "rm3", ("rm3",))
     _chosen(expand or "doc2query", ("doc2query",))
     if (feedback or expand) and library:
@@ -69,7 +75,13 @@ def evaluate(
         for where in (library or ()) if own else ():
             found.append(
                 measuring.measure_own(
-                    where, channels=wanted, measures=names, fusion=fusion, control=line.control, listener=line
+                    where,
+                    channels=wanted,
+                    measures=names,
+                    fusion=fusion,
+                    reranker=reranker,
+                    control=line.control,
+                    listener=line,
                 )
             )
         for data in map(load, datasets or ()):
@@ -79,7 +91,8 @@ def evaluate(
             first, *more = [
                 measuring.measure(
                     data, channels=wanted, measures=names, model=encoder, library=where, fusion=fusion,
-                    rm3=bool(feedback), writing=writing if expand else None, control=line.control, listener=line,
+                    rm3=bool(feedback), writing=writing if expand else None, reranker=reranker, control=line.control,
+                    listener=line,
                 )
                 for encoder, where in product(model or (None,), library or (None,))
             ]  # fmt: skip

@@ -9,11 +9,12 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from core.base.errors import BadDataset
+from core.base.errors import BadDataset, ModelMissing
 from core.base.events import Control, Listener
+from core.base.types import RERANKED
 from core.cli.expanding import written
 from core.cli.output import out
-from core.encode.load import open_encoder
+from core.encode.load import open_encoder, open_reranker
 from core.evaluate import metrics, own, trec
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors, Remembering
@@ -22,18 +23,21 @@ from core.evaluate.run import MEASURES, Evaluation, evaluate, evaluate_encoder
 from core.evaluate.significance import compare
 from core.evaluate.variants import strengthened
 from core.models import adapted
+from core.models.bundles import RERANKER, active
 from core.search.fuse import Fusing, Method
+from core.search.rerank import Reranker, Rerankers
 from core.search.searcher import Searcher
 from core.store.database import require
-from core.worker.finding import encoder_for
+from core.worker.finding import LibraryRerankers, encoder_for
 
 
 def measure(
     data: Dataset, *, channels: Sequence[str], measures: Sequence[str] = MEASURES, model: str | None = None,
     library: Path | None = None, fusion: str = "", rm3: bool = False, writing: float | None = None,
-    control: Control, listener: Listener,
+    reranker: str | None = None, control: Control, listener: Listener,
 ) -> Evaluation:  # fmt: skip
-    """In a throw-away library with `rm3`, or questions written for so many minutes, the words' gain by them, too.
+    """In a throw-away library with `rm3`, or questions written for so many minutes, the words' gain by them, too. With
+    the channel "reranked" `reranker` is its id; by default the library's own, or the installed one in use.
 
     Raises:
         BadDataset, BadSetting, NotALibrary, ModelMissing, Cancelled
@@ -44,22 +48,20 @@ def measure(
         with KeptVectors() as kept:
             plain = evaluate_encoder(
                 data, encoder, channels, measures=measures, control=control, listener=listener, fusing=fusing,
-                kept=kept,
+                kept=kept, reranker=_reranker(reranker) if RERANKED in channels else None,
             )  # fmt: skip
             if not rm3 and writing is None:
                 return plain
             questions = None
             if writing is not None:
-                questions = written(
-                    data, Remembering(encoder, kept), writing, control=control, listener=listener
-                )
+                questions = written(data, Remembering(encoder, kept), writing, control=control, listener=listener)
             return strengthened(
                 plain, data, encoder, rm3=rm3, questions=questions, measures=measures, control=control,
                 listener=listener, fusing=fusing, kept=kept,
             )  # fmt: skip
     require(library)
     encoder = open_encoder(model, also=adapted.folder(library)) if model else encoder_for(library)
-    searcher = Searcher(library, encoder, fusing)
+    searcher = Searcher(library, encoder, fusing, _rerankers(library, reranker))
     try:
         return evaluate(data, searcher, channels, measures=measures, control=control, listener=listener)
     finally:
@@ -67,8 +69,8 @@ def measure(
 
 
 def measure_own(
-    library: Path, *, channels: Sequence[str], measures: Sequence[str] = MEASURES, fusion: str = "", control: Control,
-    listener: Listener,
+    library: Path, *, channels: Sequence[str], measures: Sequence[str] = MEASURES, fusion: str = "",
+    reranker: str | None = None, control: Control, listener: Listener,
 ) -> Evaluation:  # fmt: skip
     """On the questions of the library that were judged by hand.
 
@@ -76,7 +78,8 @@ def measure_own(
         BadDataset, BadSetting, NotALibrary, ModelMissing, Cancelled
     """
     require(library)
-    searcher = Searcher(library, encoder_for(library), Fusing(Method(fusion)) if fusion else None)
+    fusing = Fusing(Method(fusion)) if fusion else None
+    searcher = Searcher(library, encoder_for(library), fusing, _rerankers(library, reranker))
     try:
         snapshot = searcher.snapshot()
         names = {number: [str(number)] for number in snapshot.ids().tolist()}
@@ -86,6 +89,23 @@ def measure_own(
         )  # fmt: skip
     finally:
         searcher.close()
+
+
+def _rerankers(library: Path, id: str | None) -> Rerankers:
+    """The library's own, or the one that is named."""
+    if id is None:
+        return LibraryRerankers(library)
+    named = open_reranker(id, also=adapted.folder(library))
+    return lambda name: named
+
+
+def _reranker(id: str | None) -> Reranker:
+    """Raises ModelMissing, ModelDamaged, KnownError."""
+    used = active(RERANKER) if id is None else None
+    if id is None and used is None:
+        advice = "Add one and use it (whymatch models list), or name one with --reranker."
+        raise ModelMissing("No reranker is in use.", advice)
+    return open_reranker(id or (used.id if used else ""))
 
 
 def write_runs(path: Path, evaluations: Sequence[Evaluation]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from core.base.errors import BadDataset
 from core.base.events import Control, Listener, Progress, ignore
-from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, Query
+from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, RERANKED, Query
 from core.encode.encoder import Encoder
 from core.evaluate import metrics
 from core.evaluate.datasets import Dataset
@@ -18,10 +18,12 @@ from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.significance import Comparison, Interval, compare, interval
 from core.evaluate.throwaway import build
 from core.search.fuse import Fusing
+from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 
 CHANNELS = (BM25, DENSE, FUSED)
-KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED)
+KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED, RERANKED)
+_TOGETHER = (FUSED, RERANKED)  # all channels, without and with the reranker
 DEPTH = 100
 _SHOWN = 10  # hits of the timed searches, as the window asks for
 _TIMED = 200  # queries that are searched against the clock, spread over all
@@ -93,7 +95,7 @@ def evaluate(
         channel: {name: [m([d for d, _ in run[q]], dataset.qrels[q]) for q in run] for name, m in by_name.items()}
         for channel, run in runs.items()
     }
-    spent = _times(dataset, timed or searcher, control) if clock else {}
+    spent = _times(dataset, timed or searcher, control, rerank=RERANKED in channels) if clock else {}
     return _judged(dataset, searcher, values, runs, spent)
 
 
@@ -120,11 +122,12 @@ def evaluate_encoder(
     dataset: Dataset, encoder: Encoder, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
     control: Control | None = None, listener: Listener = ignore, fusing: Fusing | None = None,
     kept: KeptVectors | None = None, clock: bool = True, expansion: Mapping[str, Sequence[str]] | None = None,
+    reranker: Reranker | None = None,
 ) -> Evaluation:  # fmt: skip
     """Make a throw-away library of the corpus, each line one passage, and evaluate on it.
 
     Vectors in `kept` are not encoded again; the clock runs on searches that encode. `expansion` are texts by document
-    id whose words find the document, too.
+    id whose words find the document, too. `reranker` is that of the channel "reranked".
 
     Raises:
         BadDataset, BadSetting, Cancelled, DiskFull
@@ -136,7 +139,7 @@ def evaluate_encoder(
         build(Path(folder), dataset, remembering, control or Control(), listener, heads, expansion)
         if kept is not None:  # all at once is quicker than one by one
             remembering.encode(list(dataset.queries.values()), kind="query", control=control)
-        searcher, timed = Searcher(Path(folder), remembering, fusing), Searcher(Path(folder), encoder, fusing)
+        searcher, timed = (Searcher(Path(folder), one, fusing, lambda name: reranker) for one in (remembering, encoder))
         try:
             return evaluate(
                 dataset, searcher, channels, measures=measures, control=control, listener=listener, timed=timed,
@@ -155,20 +158,23 @@ def _require_known(channels: Sequence[str]) -> None:
 
 def _require_indexed(channels: Sequence[str], searcher: Searcher) -> None:
     """A channel that the library lacks would be answered by words in its place."""
-    lacking = [channel for channel in channels if channel != FUSED and channel not in searcher.snapshot().channels]
+    if RERANKED in channels and not searcher.reads_closely:
+        raise BadDataset("There is no reranker to measure.", "Name one with --reranker: whymatch models list")
+    own = (*_TOGETHER, *searcher.snapshot().channels)
+    lacking = [channel for channel in channels if channel not in own]
     if lacking:
         advice = "Take an encoder with such a head, or make the library with: whymatch ingest --multi"
         raise BadDataset(f"The index has no {', '.join(lacking)}.", advice)
 
 
-def _times(dataset: Dataset, searcher: Searcher, control: Control) -> dict[str, float]:
+def _times(dataset: Dataset, searcher: Searcher, control: Control, *, rerank: bool) -> dict[str, float]:
     """Milliseconds from the text to the hits with the library's own channels."""
     texts = [text for text in dataset.queries.values() if text.strip()]
     times = []
     for text in texts[:: max(1, len(texts) // _TIMED)]:
         control.check()
         started = time.perf_counter()
-        searcher.search(Query(text, k=_SHOWN, literal=True))
+        searcher.search(Query(text, k=_SHOWN, literal=True, rerank=rerank))
         times.append(1000 * (time.perf_counter() - started))
     return {f"p{p}": round(metrics.percentile(times, p / 100), 2) for p in (50, 95)}
 
@@ -177,8 +183,9 @@ def _documents(searcher: Searcher, text: str, channel: str, names: Mapping[int, 
     """Documents by their best passage, best first."""
     if not text.strip():
         return []
-    channels = () if channel == FUSED else (channel,)
-    ranking = searcher.ranking(Query(text, channels=channels, literal=True), DEPTH)
+    channels = () if channel in _TOGETHER else (channel,)
+    query = Query(text, channels=channels, literal=True, rerank=channel == RERANKED)
+    ranking = searcher.ranking(query, DEPTH)
     found: dict[str, float] = {}
     for passage, score in zip(ranking.ids.tolist(), ranking.totals.tolist(), strict=True):
         for name in names.get(passage, ()):

@@ -114,6 +114,11 @@ class Searcher:
     def encoder(self) -> Encoder:
         return self._encoder
 
+    @property
+    def reads_closely(self) -> bool:
+        """Whether there is a reranker. Raises NotALibrary, IndexDamaged."""
+        return self._rerankers(self.snapshot().generation.reranker) is not None
+
     def snapshot(self) -> Snapshot:
         """The snapshot that queries run on, the newest one. Raises NotALibrary, IndexDamaged."""
         if self._snapshot is None or self._snapshot.outdated():

@@ -38,7 +38,7 @@ class Finder:
         self._follows = encoder is None
         self.encoder = encoder or CachedEncoder(encoder_for(library))
         self._opened = self.encoder.id, queries_of(self.encoder)
-        self._rerankers = _Rerankers(library)
+        self._rerankers = LibraryRerankers(library)
         self._searcher = Searcher(library, self.encoder, rerankers=self._rerankers)
         self._library = Library.open(library)
         self._model_name = ""
@@ -116,7 +116,7 @@ class Finder:
         self._model_name = name
 
 
-class _Rerankers:
+class LibraryRerankers:
     """The reranker of the generation in use, opened when it is first wanted."""
 
     def __init__(self, library: Path) -> None:

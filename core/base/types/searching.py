@@ -9,8 +9,8 @@ from core.base.types.documents import Passage
 from core.base.types.places import NOWHERE, Span
 
 # channel names: a contract with the command line
-BM25, DENSE, LEXICAL, MULTI, CONCEPT, RERANK, FUSED = (
-    "bm25", "dense", "lexical", "multi", "concept", "rerank", "fused",
+BM25, DENSE, LEXICAL, MULTI, CONCEPT, RERANK, FUSED, RERANKED = (
+    "bm25", "dense", "lexical", "multi", "concept", "rerank", "fused", "reranked",
 )  # fmt: skip
 
 
