@@ -53,19 +53,21 @@ RECIPES = {
 
 STAGES = {
     "questions": "Questions from your documents",
+    "writing": "Questions by the language model",
     "mining": "What is easily mistaken",
     "queries": "How questions are read",
     "pretraining": "The words of your documents",
     "first": "First round",
     "second": "Second round",
+    "moment": "Against what is mistaken now",
     "judging": "The test",
     "encoding": "Taking it over, only if it is better",
 }
 _ORDER = tuple(STAGES)
-_OF_RECIPE = {
+_OF_RECIPE = {  # without what is done only where a language model is installed
     entries.QUICK: ("questions", "mining", "queries", "judging", "encoding"),
-    entries.STANDARD: tuple(STAGES),
-    entries.THOROUGH: tuple(STAGES),
+    entries.STANDARD: tuple(stage for stage in STAGES if stage not in ("writing", "moment")),
+    entries.THOROUGH: tuple(stage for stage in STAGES if stage != "writing"),
 }
 
 STATES = {

@@ -6,7 +6,7 @@ Each stage resumes by itself from what lies in the run's folder, so a run that w
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from core.encode.towers import TwoTowers, queries_of
 from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.models import adapted
 from core.models.bundles import Bundle, find
+from core.models.known import spoken
 from core.search.searcher import Searcher
 from core.train import gate, pool
 from core.train.backbone import Backbone
@@ -34,7 +35,7 @@ from core.train.measure import served
 from core.train.outcome import Outcome, StageReport
 from core.train.pool import Pool
 from core.train.probe import probe
-from core.train.query_stage import NAME, NOWHERE, QueryCandidate, train_queries
+from core.train.query_stage import QueryCandidate, train_queries
 from core.train.questions import Writer
 from core.train.recipes import Recipe
 
@@ -78,8 +79,8 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
         full = _full(run, ground, searcher, tune, present)
     finally:
         searcher.close()
-    stages = (queries.report, *(full.reports if full else ()))
-    if full is not None and full.ndcg > _chosen(queries):
+    stages = (*queries.reports, *(full.reports if full else ()))
+    if full is not None and full.ndcg > queries.ndcg:
         base = find(present.id, own)
         bundle = save(full.weights, base, own, {"recipe": run.recipe.name})
         return _judged(run, ground, present, serve(bundle), bundle, stages)
@@ -94,7 +95,7 @@ def _queries(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: 
         return train_queries(
             Backbone.open(bundle), ground, searcher, tune, Remembering(present, kept), run.recipe.query,
             run.folder / "queries", minutes=run.minutes, control=run.control, listener=run.listener,
-            callbacks=run.watching(NAME),
+            watching=run.watching,
         )  # fmt: skip
 
 
@@ -110,13 +111,6 @@ def _full(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: Enc
         )  # fmt: skip
 
 
-def _chosen(queries: QueryCandidate) -> float:
-    """nDCG@10 of the weights that were taken, on the questions that chose."""
-    return max(
-        value for name, value in queries.report.metrics.items() if name.startswith("ndcg at") and name != NOWHERE
-    )
-
-
 def _passages(present: Encoder, own: Path) -> Encoder:
     return open_encoder(present.id, also=own)
 
@@ -127,8 +121,7 @@ def _judged(
     """The verdict, on questions that neither trained nor chose."""
     begun = time.monotonic()
     final = pool.make(ground.pieces, ground.split.final)
-    languages = {piece.language for piece in ground.pieces}
-    general = probe(languages)
+    general = probe(_asked_in(ground, bundle))
     with KeptVectors(run.folder / _VECTORS) as kept:
         found = []
         for number, encoder in enumerate((present, candidate)):
@@ -147,6 +140,12 @@ def _judged(
         return outcome
     alone = isinstance(candidate, TwoTowers)
     return replace(outcome, queries=bundle.id if alone else "", encoder="" if alone else bundle.id)
+
+
+def _asked_in(ground: Ground, bundle: Bundle) -> Collection[str]:
+    """The documents' languages that the encoder was made for: nothing is forgotten of what was never known."""
+    written, known = {piece.language for piece in ground.pieces}, spoken(bundle.config)
+    return written & known or known if known else written
 
 
 def _vectors(encoder: Encoder, final: Pool, kept: KeptVectors, control: Control | None) -> np.ndarray:

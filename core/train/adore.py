@@ -9,7 +9,7 @@ Shapes: B questions a batch, P passages of the library, K retrieved ones, C = 1 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -67,7 +67,11 @@ class Adore:
     def __init__(
         self, backbone: Backbone, questions: Sequence[Question], pieces: Sequence[Piece], settings: AdoreSettings,
         frozen: Frozen, *, teacher: Teacher | None = None, precision: Precision = FP32,
+        embed: Callable[[Sequence[Sequence[int]]], Tensor] | None = None,
     ) -> None:  # fmt: skip
+        """`embed` gives unit vectors [B, D] of questions as they are compared with the passages', by default the
+        backbone's own."""
+        self._embed = embed or backbone.embed
         self.backbone, self.settings, self.frozen = backbone, settings, frozen
         self.questions, self.pieces, self._teacher = questions, pieces, teacher or {}
         self._precision = precision
@@ -96,7 +100,7 @@ class Adore:
     def step(self, batch: Sequence[int]) -> dict[str, float]:
         numbers = [self.asked[place] for place in batch]
         told: dict[str, float] = {}
-        side: Side[list[int]] = Side([self._ids[number] for number in numbers], self.backbone.embed)
+        side: Side[list[int]] = Side([self._ids[number] for number in numbers], self._embed)
         device = self.backbone.device
         loss, _ = cached_step(
             [side], lambda q_BD: self._loss(numbers, told, q_BD), chunk=self.settings.chunk,

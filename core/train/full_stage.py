@@ -5,7 +5,8 @@ Source: coCondenser (Gao & Callan 2022) for the order of stages; ANCE (Xiong et 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,14 +14,16 @@ from torch import Tensor
 
 from core.base.events import Control, Listener, ignore
 from core.encode.encoder import Encoder
+from core.encode.onnx import usable_cores
 from core.search.searcher import Searcher
 from core.train import spans
 from core.train.ance import Ance, AnceSettings
+from core.train.ance_beside import AnceBeside
 from core.train.backbone import Backbone
 from core.train.finetune import FineTune, FineTuneSettings, Frozen
 from core.train.ground import Ground, searching
 from core.train.interpolate import between
-from core.train.loop import Callback, Settings
+from core.train.loop import Callback, Settings, Watching
 from core.train.measure import dense_ndcg
 from core.train.negatives import DEPTH, Mining, Search
 from core.train.outcome import StageReport
@@ -33,8 +36,7 @@ from core.train.types import Question
 
 SHARES = (0.25, 0.5, 1.0)
 _LEAST_STEPS = 20  # between two renewals of the negatives
-
-Watching = Callable[[str], Sequence[Callback]]  # the callbacks of a stage
+_CORES = 4  # from which on the miner has its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +78,18 @@ def train_all(
     steps = stage.epochs * -(-len(questions) // settings.questions)
     search = searching(searcher, control)
 
-    def callbacks(task: FineTune, name: str) -> Sequence[Callback]:
-        if not stage.refresh or name != SECOND:
-            return watching(name)
-        often = AnceSettings(every=max(_LEAST_STEPS, steps // 2), look=max(_LEAST_STEPS // 2, steps // 4))
-        return (*watching(name), Ance(task, folder / SECOND, often, steps=steps, control=control))
+    with ExitStack() as beside:
 
-    done = two_stage(
-        backbone, questions, pieces, search, folder, settings=settings,
-        training=Settings(steps, stage.rate, checkpoint_every=25, minutes=minutes), mining=Mining(), frozen=frozen,
-        control=control, listener=listener, callbacks=callbacks,
-        teacher=_teacher(search, questions),
-    )  # fmt: skip
+        def callbacks(task: FineTune, name: str) -> Sequence[Callback]:
+            if not stage.refresh or name != SECOND:
+                return watching(name)
+            return (*watching(name), _refreshing(task, folder / SECOND, steps, control, beside))
+
+        done = two_stage(
+            backbone, questions, pieces, search, folder, settings=settings,
+            training=Settings(steps, stage.rate, checkpoint_every=25, minutes=minutes), mining=Mining(), frozen=frozen,
+            control=control, listener=listener, callbacks=callbacks, teacher=teacher_of(search, questions),
+        )  # fmt: skip
     reports += _told(done)
     weights, ndcg, figures = _mixed(backbone, start, tune, control)
     last = reports.pop()
@@ -95,7 +97,15 @@ def train_all(
     return FullCandidate(weights, tuple(reports), ndcg)
 
 
-def _teacher(search: Search, questions: Sequence[Question]) -> dict[int, dict[int, float]]:
+def _refreshing(task: FineTune, folder: Path, steps: int, control: Control | None, beside: ExitStack) -> Callback:
+    """Renews the negatives: in a process of its own where the machine has cores to spare, else between two steps."""
+    often = AnceSettings(every=max(_LEAST_STEPS, steps // 2), look=max(_LEAST_STEPS // 2, steps // 4))
+    if usable_cores() < _CORES:
+        return Ance(task, folder, often, steps=steps, control=control)
+    return beside.enter_context(AnceBeside(task, folder, often, steps=steps, control=control))
+
+
+def teacher_of(search: Search, questions: Sequence[Question]) -> dict[int, dict[int, float]]:
     """The scores of the library's own search, which stands above each of its channels."""
     return {number: dict(ranked) for number, ranked in enumerate(search([q.text for q in questions], DEPTH)) if ranked}
 

@@ -7,7 +7,7 @@ made: the state of torch's generators, the task's generator, the optimiser and t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -57,6 +57,9 @@ class Callback:
 
     def on_checkpoint(self, path: Path, step: int) -> None:
         """After the checkpoint was written; the trained tensors are in its `weights.safetensors`."""
+
+
+Watching = Callable[[str], Sequence[Callback]]  # the callbacks of a stage
 
 
 def train(

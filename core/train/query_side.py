@@ -65,6 +65,7 @@ class QuerySide:
         if not lessons:
             raise ValueError("nothing to learn from")
         self.backbone, self.questions, self.lessons, self.settings = backbone, questions, lessons, settings
+        self.ids, self.vectors = ids, passages_PD
         places = {id: place for place, id in enumerate(ids)}
         self._places = [[places[id] for id in lesson.passages] for lesson in lessons]
         self._passages_PD = torch.from_numpy(passages_PD).to(backbone.device)

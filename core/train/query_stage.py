@@ -6,11 +6,12 @@ that judge are not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from core.base.events import Control, Listener, Progress, ignore
@@ -18,61 +19,102 @@ from core.base.files import read_json, write_json
 from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
 from core.search.searcher import Searcher
+from core.train.adore import Adore, AdoreSettings
 from core.train.backbone import Backbone
+from core.train.finetune import Frozen
 from core.train.ground import Ground
 from core.train.interpolate import between
-from core.train.loop import Callback, Settings, train
+from core.train.loop import Settings, Watching, train
 from core.train.measure import Vectors, dense_ndcg
 from core.train.outcome import StageReport
 from core.train.pool import Pool
 from core.train.query_side import QuerySettings, QuerySide, rarities
 from core.train.recipes import QueryStage
+from core.train.record import Record
 from core.train.teacher import Lesson, teach
 
 NAME = "queries"
-NOWHERE = "ndcg at 0"  # before anything was trained
+MOMENT = "moment"
 SHARES = (0.33, 0.66, 1.0)
 _LESSONS = "lessons.json"
+_GENTLER = 0.1  # the rate against what is found at the moment: each step has other negatives
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCandidate:
-    """Weights of an encoder of queries, and what choosing them measured."""
+    """Weights of an encoder of queries, what each stage did, and nDCG@10 on the questions that chose."""
 
     weights: dict[str, Tensor]
-    report: StageReport
+    reports: tuple[StageReport, ...]
+    ndcg: float
 
 
 def train_queries(
     backbone: Backbone, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder, stage: QueryStage,
     folder: Path, *, minutes: float | None = None, control: Control | None = None, listener: Listener = ignore,
-    callbacks: Sequence[Callback] = (),
+    watching: Watching = lambda name: (),
 ) -> QueryCandidate:  # fmt: skip
     """Train `backbone` (the present encoder of queries) in place and mix it with what it was.
 
     Raises:
         Cancelled, DiskFull, KnownError: see `core.train.loop.train`.
     """
-    questions = ground.split.train
     lessons = _lessons(ground, searcher, folder / _LESSONS, control, listener)
     listener(Progress(NAME, 0, 0))  # the words of all passages are counted before the first step
     settings = QuerySettings(layers=stage.layers)
     if backbone.pooling == "mean" and backbone.token_weights is None:
         backbone.weigh_tokens(rarities(backbone, ground.pieces, settings.rarity))
+    task = _task(backbone, ground, searcher, lessons, settings)
+    chooser = _Chooser(backbone, tune, present.encode(tune.passages, control=control), control)
+    steps = stage.epochs * -(-len(task.lessons) // settings.questions)
+    training = Settings(steps, stage.rate, weight_decay=0.0, checkpoint_every=50, minutes=minutes)
     start = backbone.weights()
+    record = train(task, training, folder, control, listener, watching(NAME), data_hash=task.data_hash(), stage=NAME)
+    listener(Progress(NAME, 0, 0))  # how far to go is tried
+    chosen = chooser.choose(start, settled=False)
+    reports = [_told(NAME, record, chosen)]
+    if stage.moments:
+        backbone.load_weights(chosen.weights)
+        moment = _of_the_moment(backbone, ground, task)
+        steps = stage.moments * -(-len(moment.asked) // moment.settings.questions)
+        training = replace(training, steps=steps, learning_rate=stage.rate * _GENTLER)
+        record = train(
+            moment, training, folder.parent / MOMENT, control, listener, watching(MOMENT), data_hash=moment.data_hash(),
+            stage=MOMENT,
+        )  # fmt: skip
+        chosen = chooser.choose(chosen.weights, settled=True)
+        reports.append(_told(MOMENT, record, chosen))
+    return QueryCandidate(chosen.weights, tuple(reports), chosen.ndcg)
+
+
+def _task(
+    backbone: Backbone, ground: Ground, searcher: Searcher, lessons: Sequence[Lesson], settings: QuerySettings
+) -> QuerySide:
     snapshot = searcher.snapshot()
     living = set(snapshot.ids().tolist())  # some may have been removed while the lessons were made
-    lessons = tuple(one for one in lessons if living.issuperset(one.passages))
+    there = tuple(one for one in lessons if living.issuperset(one.passages))
     ids = [piece.id for piece in ground.pieces if piece.id in living]
     neutral = None if snapshot.means is None else snapshot.means.query_map()
-    task = QuerySide(backbone, questions, lessons, ids, snapshot.vectors(np.array(ids)), settings, neutral=neutral)
-    steps = stage.epochs * -(-len(lessons) // settings.questions)
-    training = Settings(steps, stage.rate, weight_decay=0.0, checkpoint_every=50, minutes=minutes)
-    record = train(task, training, folder, control, listener, callbacks, data_hash=task.data_hash(), stage=NAME)
-    listener(Progress(NAME, 0, 0))  # how far to go is tried
-    weights, figures = _mixed(backbone, start, tune, present, control)
-    figures["loss"] = record.curve[-1].losses["loss"] if record.curve else 0.0
-    return QueryCandidate(weights, StageReport(NAME, record.step, record.seconds, figures))
+    vectors = snapshot.vectors(np.array(ids))
+    return QuerySide(backbone, ground.split.train, there, ids, vectors, settings, neutral=neutral)
+
+
+def _of_the_moment(backbone: Backbone, ground: Ground, task: QuerySide) -> Adore:
+    """The same questions and passages, each question against what it is mistaken for just now."""
+    there = set(task.ids)
+    pieces = [piece for piece in ground.pieces if piece.id in there]
+    questions, settings = ground.split.train, AdoreSettings(anchor=1.0)
+    ids = backbone.ids([one.text for one in questions], "query", settings.query_tokens)
+    with torch.no_grad():
+        first = [task.compared(ids[at : at + _AT_ONCE]) for at in range(0, len(ids), _AT_ONCE)]
+    frozen = Frozen(torch.cat(first).cpu().numpy(), task.vectors)
+    return Adore(backbone, questions, pieces, settings, frozen, embed=task.compared)
+
+
+def _told(name: str, record: Record, chosen: _Chosen) -> StageReport:
+    figures = {**chosen.figures, "loss": record.curve[-1].losses["loss"] if record.curve else 0.0}
+    return StageReport(name, record.step, record.seconds, figures)
 
 
 def _lessons(
@@ -87,27 +129,36 @@ def _lessons(
     return tuple(one for one in kept if there.issuperset(one.passages) and one.question < len(ground.split.train))
 
 
-def _mixed(
-    backbone: Backbone, start: dict[str, Tensor], tune: Pool, present: Encoder, control: Control | None
-) -> tuple[dict[str, Tensor], dict[str, float]]:
-    """The best of several shares of the way, and nDCG@10 at each."""
-    trained = backbone.weights()
-    passages = present.encode(tune.passages, control=control)
-    figures, best, kept = {}, -1.0, start
-    for share in (0.0, *SHARES):
-        weights = between(start, trained, share)
-        backbone.load_weights(weights)
-        value = float(dense_ndcg(tune, _encoding(backbone, passages, control)).mean())
-        figures[f"ndcg at {share:g}"] = round(value, 4)
-        if share and value > best:
-            best, kept = value, weights
-    return kept, figures
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The weights that were taken, nDCG@10 with them, and at each share of the way."""
+
+    weights: dict[str, Tensor]
+    ndcg: float
+    figures: dict[str, float]
 
 
-def _encoding(
-    backbone: Backbone, passages: Vectors, control: Control | None
-) -> Callable[[Sequence[str], str], Vectors]:
-    def encode(texts: Sequence[str], kind: str) -> Vectors:
-        return passages if kind == "passage" else backbone.vectors(texts, kind, control)
+@dataclass(frozen=True, slots=True)
+class _Chooser:
+    """Tries shares of the way on the questions that choose; `passages` are their passages' vectors."""
 
-    return encode
+    backbone: Backbone
+    tune: Pool
+    passages: Vectors
+    control: Control | None
+
+    def choose(self, start: dict[str, Tensor], *, settled: bool) -> _Chosen:
+        """The best share of the way from `start` to the backbone's weights; none of it only where `settled`."""
+        trained = self.backbone.weights()
+        figures, best, kept = {}, -1.0, start
+        for share in (0.0, *SHARES):
+            weights = between(start, trained, share)
+            self.backbone.load_weights(weights)
+            value = float(dense_ndcg(self.tune, self._encode).mean())
+            figures[f"ndcg at {share:g}"] = round(value, 4)
+            if (share or settled) and value > best:
+                best, kept = value, weights
+        return _Chosen(kept, best, figures)
+
+    def _encode(self, texts: Sequence[str], kind: str) -> Vectors:
+        return self.passages if kind == "passage" else self.backbone.vectors(texts, kind, self.control)

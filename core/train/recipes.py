@@ -11,11 +11,15 @@ QUICK, STANDARD, THOROUGH = "quick", "standard", "thorough"
 
 @dataclass(frozen=True, slots=True)
 class QueryStage:
-    """The query side alone: `epochs` over the questions at `rate`, then part of the way by interpolation."""
+    """The query side alone: `epochs` over the questions at `rate`, then part of the way by interpolation.
+
+    Then `moments` epochs against what is found with the weights of the moment (ADORE), kept where that finds better.
+    """
 
     epochs: int = 4
     rate: float = 5e-4
     layers: int = 1
+    moments: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +42,29 @@ class FullStage:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`questions` are trained on at most; `minutes` is what a stage may take on a slow machine before it is cut."""
+    """`questions` are trained on at most; `minutes` is what a stage may take on a slow machine before it is cut.
+
+    A local language model, where one is installed, may take `writing` minutes to write questions of its own.
+    """
 
     name: str
     questions: int
     minutes: float
     query: QueryStage = field(default_factory=QueryStage)
     full: FullStage | None = None
+    writing: float = 0.0
 
 
 RECIPES = {
     QUICK: Recipe(QUICK, 2_000, 6.0),
-    STANDARD: Recipe(STANDARD, 4_000, 45.0, QueryStage(epochs=6, rate=1e-3), FullStage()),
+    STANDARD: Recipe(STANDARD, 4_000, 45.0, QueryStage(epochs=6, rate=1e-3), FullStage(), writing=5.0),
     THOROUGH: Recipe(
-        THOROUGH, 20_000, 480.0, QueryStage(epochs=8, rate=1e-3, layers=2), FullStage(400, questions=10_000, epochs=3)
+        THOROUGH,
+        20_000,
+        480.0,
+        QueryStage(epochs=8, rate=1e-3, layers=2, moments=1),
+        FullStage(400, questions=10_000, epochs=3),
+        writing=60.0,
     ),
 }
 

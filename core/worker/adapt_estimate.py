@@ -12,7 +12,7 @@ from core.base.types import Query
 from core.encode.encoder import Encoder
 from core.encode.export import WEIGHTS
 from core.models import adapted
-from core.models.bundles import find
+from core.models.bundles import LLM, active, find
 from core.search.searcher import Searcher
 from core.store import database
 from core.train import material
@@ -26,6 +26,7 @@ _SPREAD = (0.7, 1.8)  # times the estimate: other work on the machine, and what 
 _A_PASSAGE = 2.0  # questions that a passage gives at most, as a rule
 _STEP = 3.0  # a step of training costs as much as so many passes forward (Kaplan et al. 2020)
 _POOL = 4_000
+_WRITTEN = 2.0  # seconds a question of the local model
 _EXPORT_SECONDS = 30.0
 _WORKING_MEMORY = 900_000_000  # torch with a small model at work
 _COPIES = 12  # of the model: checkpoints with their moments, the candidate, its graphs
@@ -75,6 +76,8 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
     pool = min(len(pieces), _POOL)
     seconds = 2.5 * questions * searching + 2 * pool * passage + _EXPORT_SECONDS
     seconds += recipe.query.epochs * questions * query * _STEP
+    if recipe.writing and active(LLM) is not None:
+        seconds += min(60 * recipe.writing, _WRITTEN * len(pieces))
     if recipe.full is not None:
         seconds += _full_seconds(recipe.full, questions, len(pieces), query, passage)
     low, high = _SPREAD

@@ -28,6 +28,7 @@ from core.store import database, passages
 from core.store.documents import now
 from core.train.outcome import Outcome
 from core.train.recipes import Recipe, named
+from core.worker.adapt_writing import LocalWriter
 from core.worker.finding import encoder_for
 from core.worker.reencoding import reencode
 
@@ -143,8 +144,10 @@ def _run(library: Path, row: RunRow, recipe: Recipe, present: Encoder, control: 
 
     db = database.open_reader(library)
     try:
-        run = Run(library, _folder(library, row.number), recipe, row.minutes or recipe.minutes, control, listener)
-        outcome = learn(run, db, present)
+        folder = _folder(library, row.number)
+        run = Run(library, folder, recipe, row.minutes or recipe.minutes, control, listener)
+        writer = LocalWriter(folder, recipe.writing, control, listener) if recipe.writing else None
+        outcome = learn(run, db, present, writer)
     finally:
         db.conn.close()
     return _ended(library, row, outcome, control, listener)

@@ -1,13 +1,14 @@
 """How search grows: libraries of 100,000 and of 1,000,000 passages, in one process.
 
-    WHYMATCH_SHARED=... python tests/benchmarks/bench_large.py real 100000 FOLDER --vectors NPZ [NPZ ...]
+    WHYMATCH_SHARED=... python tests/benchmarks/bench_large.py real 100000 FOLDER --vectors NPZ [NPZ ...] [--tokens NPZ]
     WHYMATCH_SHARED=... python tests/benchmarks/bench_large.py synthetic 1000000 FOLDER --vectors NPZ [NPZ ...]
 
 `real` recombines sentences of the collections behind the vector files into new passages; the queries are those of
 the collections, encoded by the active encoder as they come. `synthetic` draws words by Zipf's law, and its queries
 come with vectors: the encoder's time is not in them. Vectors are no texts' own in either: each is a mean of two real
 passages' vectors with a little noise, unit length (encoding as many for real takes hours). A file holds `P` [N, D] and
-`Q` [M, D] and is named after its collection.
+`Q` [M, D] and is named after its collection. With `--tokens` (`passage_tokens` [T, D] and `passage_counts`) each
+passage gets the token vectors of one of that file's passages by chance, and the best candidates are compared by them.
 
 The library is made in FOLDER unless it is there. Printed as JSON: text to hits (p50, p95, wall and CPU), opening,
 memory, bytes on disk per passage, recall of the dense channel against exact search over all vectors.
@@ -43,7 +44,7 @@ from core.text.analyze import query_terms
 from core.text.sentences import split
 
 DRAWN = "drawn-vectors"
-_A_DOCUMENT = 50  # passages
+_A_DOCUMENT = 50  # passages; a segment has whole documents
 _STORED = 10_000  # passages a transaction
 _SHARES = (0.5, 0.25, 0.125, 0.0625, 0.0625)  # of the passages in each segment, as merging leaves them
 _WORDS, _VOCABULARY = 60, 200_000  # a synthetic passage
@@ -92,7 +93,22 @@ def mixed(real: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     return made
 
 
-def make(folder: Path, texts: Iterator[str], real: np.ndarray, count: int, encoder: str) -> dict[str, float]:
+class DrawnTokens:
+    """Token vectors of passages by chance, out of those of some real ones."""
+
+    def __init__(self, path: Path) -> None:
+        file = np.load(path)
+        ends = np.cumsum(file["passage_counts"])
+        self._passages = np.split(file["passage_tokens"], ends[:-1])
+        self._rng = np.random.default_rng(2)
+
+    def __call__(self, count: int) -> list[np.ndarray]:
+        return [self._passages[n] for n in self._rng.integers(0, len(self._passages), count)]
+
+
+def make(
+    folder: Path, texts: Iterator[str], real: np.ndarray, count: int, encoder: str, tokens: DrawnTokens | None = None
+) -> dict[str, float]:
     """Write the library in segments as merging leaves them; CPU seconds of storing and indexing."""
     folder.mkdir(parents=True)
     db = database.create(folder)
@@ -100,7 +116,7 @@ def make(folder: Path, texts: Iterator[str], real: np.ndarray, count: int, encod
     writer = IndexWriter(folder, db, encoder, real.shape[1])
     rng, spent = np.random.default_rng(1), {"store": 0.0, "index": 0.0}
     for share in _SHARES:
-        size, began = round(count * share), time.process_time()
+        size, began = max(1, round(count * share / _A_DOCUMENT)) * _A_DOCUMENT, time.process_time()
         stored: list[IndexPassage] = []
         while len(stored) < size:
             with database.transaction(db):
@@ -110,7 +126,7 @@ def make(folder: Path, texts: Iterator[str], real: np.ndarray, count: int, encod
         with database.transaction(db):
             put_vectors(db, encoder, ((str(p.id), v.tobytes()) for p, v in zip(stored, vectors, strict=True)))
         stored_at = time.process_time()
-        writer.add(stored, vectors)
+        writer.add(stored, vectors, multi=tokens(len(stored)) if tokens else None)
         spent["store"] += stored_at - began
         spent["index"] += time.process_time() - stored_at
         print(f"{len(stored)} passages: {spent}", file=sys.stderr, flush=True)
@@ -211,6 +227,7 @@ def main() -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--vectors", type=Path, nargs="+", required=True)
+    parser.add_argument("--tokens", type=Path)
     arguments = parser.parse_args()
     real = np.unique(np.concatenate([np.load(path)["P"] for path in arguments.vectors]).astype(np.float32), axis=0)
     asked = np.concatenate([np.load(path)["Q"] for path in arguments.vectors]).astype(np.float32)
@@ -227,9 +244,10 @@ def main() -> None:
         encoder = Drawn(dict(zip(queries, asked[chosen], strict=True)), real.shape[1])  # type: ignore[assignment]
         texts = drawn(arguments.count, rng)
         build.term_texts = lambda text, language: text.split()  # drawn words are terms already
+    tokens = DrawnTokens(arguments.tokens) if arguments.tokens else None
     result: dict[str, object] = {"kind": arguments.kind, "passages": arguments.count}
     if not (arguments.folder / database.FILE).is_file():
-        result["cpu s to make"] = make(arguments.folder, texts, real, arguments.count, encoder.id)
+        result["cpu s to make"] = make(arguments.folder, texts, real, arguments.count, encoder.id, tokens)
     print(json.dumps({**result, **measured(arguments.folder, encoder, queries, asked[chosen])}), flush=True)
 
 

@@ -27,7 +27,7 @@ from core.evaluate.throwaway import build
 from core.index import generation
 from core.models import adapted
 from core.store import database
-from core.train import query_stage
+from core.train import full_stage, query_stage
 from core.train.recipes import RECIPES, FullStage, QueryStage, Recipe
 from core.train.teacher import Lesson
 from core.worker import adapting
@@ -39,7 +39,7 @@ from core.worker.purge import purge
 from tests.core.train.made import documents
 
 ROOT = Path(__file__).parents[3]
-SMALL = Recipe("quick", 400, 5.0, QueryStage(epochs=2, rate=2e-3))
+SMALL = Recipe("quick", 400, 5.0, QueryStage(epochs=2, rate=2e-3, moments=1))
 
 
 @pytest.fixture
@@ -187,6 +187,7 @@ def test_what_nobody_can_go_on_with_is_cleared_away(library: Path) -> None:
 def test_all_weights_by_the_longer_recipe(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pre-training, two rounds, the query side; what found most on the questions that choose is judged and serves."""
     _accepting(monkeypatch)
+    monkeypatch.setattr(full_stage, "usable_cores", lambda: 4)  # negatives are mined in a process of their own
     stage = FullStage(pretraining=2, warmup=2, pretraining_rate=1e-4, rate=5e-4)
     monkeypatch.setitem(RECIPES, "standard", Recipe("standard", 160, 5.0, QueryStage(epochs=1, rate=1e-4), stage))
     told: list[Event] = []
@@ -282,7 +283,7 @@ def test_killed_anywhere_it_ends_the_same(library: Path, tiny_home: Path, monkey
         "from core.base.events import Control; from core.train import adapt, gate; from core.train.recipes import *\n"
         "from core.worker import adapting\n"
         "judge = gate.judge; adapt.gate.judge = lambda *a: replace(judge(*a), accepted=True)\n"
-        "RECIPES['quick'] = Recipe('quick', 400, 5.0, QueryStage(epochs=2, rate=2e-3))\n"
+        "RECIPES['quick'] = Recipe('quick', 400, 5.0, QueryStage(epochs=2, rate=2e-3, moments=1))\n"
         "print(adapting.adapt(Path(sys.argv[1]), 'quick', control=Control(), listener=lambda e: None)['made'])\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
