@@ -53,7 +53,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """One question's candidates: raw scores [U] by channel, and which of them are right."""
 
     scores: Mapping[str, Floats]
@@ -75,9 +75,9 @@ def calibrate(searcher: Searcher, control: Control | None = None, listener: List
     asked = _ask(searcher, control, listener)
     if len(asked) < _LEAST_QUESTIONS or len(asked[0].scores) < 2:
         return Calibration(0.0, 0.0, 0.0, 0.0, len(asked), {}, False, "Too few questions can be made of this library.")
-    found = _search(asked[::2])
-    default = np.array([_ndcg(one, {}) for one in asked[1::2]])
-    better = np.array([_ndcg(one, found) for one in asked[1::2]])
+    found = best_weights(asked[::2])
+    default = np.array([ndcg_of(one, {}) for one in asked[1::2]])
+    better = np.array([ndcg_of(one, found) for one in asked[1::2]])
     low, high = _interval(better - default)
     accepted = low > 0
     reason = "Better on questions held out." if accepted else "Not better than the default beyond chance."
@@ -86,7 +86,7 @@ def calibrate(searcher: Searcher, control: Control | None = None, listener: List
     )
 
 
-def _ask(searcher: Searcher, control: Control, listener: Listener) -> list[_Asked]:
+def _ask(searcher: Searcher, control: Control, listener: Listener) -> list[Asked]:
     snapshot = searcher.snapshot()
     chosen = _passages(snapshot)
     asked = []
@@ -128,13 +128,13 @@ def _around(snapshot: Snapshot, passage: Passage) -> set[int]:
     }  # fmt: skip
 
 
-def _without(ranking: Ranking, passage: int, right: set[int]) -> _Asked:
+def _without(ranking: Ranking, passage: int, right: set[int]) -> Asked:
     kept = ranking.ids != passage
     ids = ranking.ids[kept]
-    return _Asked({c: s[kept] for c, s in ranking.scores.items()}, np.isin(ids, list(right)), len(right))
+    return Asked({c: s[kept] for c, s in ranking.scores.items()}, np.isin(ids, list(right)), len(right))
 
 
-def _search(asked: Sequence[_Asked]) -> dict[str, float]:
+def best_weights(asked: Sequence[Asked]) -> dict[str, float]:
     """Coordinate search: one channel's weight after the other, the words' staying as they are."""
     weights = {c: fuse.weight_of(c, {}) for c in asked[0].scores}
     best = _mean(asked, weights)
@@ -150,11 +150,11 @@ def _search(asked: Sequence[_Asked]) -> dict[str, float]:
     return weights
 
 
-def _mean(asked: Sequence[_Asked], weights: Mapping[str, float]) -> float:
-    return float(np.mean([_ndcg(one, weights) for one in asked]))
+def _mean(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
+    return float(np.mean([ndcg_of(one, weights) for one in asked]))
 
 
-def _ndcg(one: _Asked, weights: Mapping[str, float]) -> float:
+def ndcg_of(one: Asked, weights: Mapping[str, float]) -> float:
     """nDCG@10 of the candidates fused with these weights."""
     rules = fuse.scales(one.scores, weights)
     none = np.zeros(len(one.right))

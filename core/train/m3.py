@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -47,6 +48,7 @@ _WARM, _EXPANSION, _MAIN, _STATES = "warm-up", "expansion", "main", "states"
 _SAMPLE = 256  # passages whose tokens the heads begin with
 _GUESSED = 512  # tokens a warm-up step of the expansion
 _SPREAD = 1 << 20
+_AT_ONCE = 64  # passages that are scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,20 @@ class M3(FineTune):
 
     def data_hash(self) -> str:
         return data_hash([super().data_hash(), repr(sorted(asdict(self.m3).items()))])
+
+    def scores(self, queries: Sequence[str], passages: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Scores [B, N] by head of any queries and encoder inputs of passages, without a graph."""
+        with torch.no_grad():
+            asked = self._made(self.backbone.ids(queries, QUERY, self.settings.query_tokens), QUERY)
+            ids = self.backbone.ids(passages, max_tokens=self.settings.passage_tokens)
+            parts = [
+                self._scores(asked, self._made(ids[n : n + _AT_ONCE], PASSAGE)) for n in range(0, len(ids), _AT_ONCE)
+            ]
+        return {head: torch.cat([part[head] for part in parts], dim=1).cpu().numpy() for head in parts[0]}
+
+    def _made(self, ids: Sequence[Sequence[int]], kind: str) -> _Made:
+        texts = self._texts(ids, kind)
+        return self._unpacked(self._packed(texts, max(len(text.ids) for text in texts)), texts)
 
     def sample(self) -> Tensor:
         """States [K, D] of the own tokens of some passages, spread over those that are trained on."""
@@ -311,12 +327,13 @@ class Trained:
 def train_m3(
     backbone: Backbone, questions: Sequence[Question], candidates: Sequence[Candidates], pieces: Sequence[Piece],
     settings: M3Settings, training: Settings, folder: Path, *, frozen: Frozen | None = None,
-    most_bytes: int = MOST_BYTES, control: Control | None = None, listener: Listener = ignore,
-    callbacks: Sequence[Callback] = (),
+    states: Path | None = None, most_bytes: int = MOST_BYTES, control: Control | None = None,
+    listener: Listener = ignore, callbacks: Sequence[Callback] = (),
 ) -> Trained:  # fmt: skip
     """Train heads on `backbone`, which changes only with `all_weights`. Resumes by itself from what lies in `folder`.
 
-    `frozen` is needed where the batch has an anchor.
+    `frozen` is needed where the batch has an anchor. `states` is where the token states of the held encoder are kept,
+    by default in `folder`; at most `most_bytes` of them.
 
     Raises:
         ValueError: no question has candidates.
@@ -336,7 +353,7 @@ def train_m3(
         return train(task, training, folder / name, control, listener, told, data_hash=task.data_hash(), stage=HEADS)
 
     warm = Settings(settings.warmup_steps, settings.warmup_rate, seed=training.seed)
-    with KeptStates(backbone, folder / _STATES, key, most_bytes) as kept:
+    with KeptStates(backbone, states or folder / _STATES, key, most_bytes) as kept:
         held = task(M3, kept)
         sample_KD = held.sample()
         heads.begin(sample_KD)

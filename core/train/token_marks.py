@@ -18,14 +18,13 @@ class TokenMarks:
     """Marks for the inputs that a tokenizer makes of texts with these prefixes, by kind."""
 
     def __init__(self, tokens: Tokens, prefixes: Mapping[str, str]) -> None:
-        names = tokens.names()
         self._tokens = tokens
-        special = tokens.special()
-        self._none = special | {id for id, name in enumerate(names) if not name.strip(_SPACES)}
+        special = set(tokens.ids([""])[0])  # what stands around every text
+        self._none = special | {id for id, name in enumerate(tokens.names()) if not name.strip(_SPACES)}
         self._first: dict[str, int] = {}  # by the term's name, the first id that was met
         self._terms: dict[int, int] = {}
         self._skipped = {
-            kind: sum(id not in special for id in tokens.ids([prefix.rstrip()])[0]) for kind, prefix in prefixes.items()
+            kind: sum(id not in self._none for id in tokens.ids([prefix.rstrip()])[0]) for kind, prefix in prefixes.items()
         }
 
     def own(self, ids: Sequence[int], kind: str) -> list[bool]:

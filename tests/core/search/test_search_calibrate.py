@@ -6,12 +6,12 @@ import pytest
 
 from core.base.types import BM25, DENSE, Generation
 from core.search import calibrate as calibrating
-from core.search.calibrate import CALIBRATED, _Asked, _ndcg, _search, calibrate, stale
+from core.search.calibrate import CALIBRATED, Asked, best_weights, calibrate, ndcg_of, stale
 from core.search.searcher import Searcher
 from tests.shelf import Shelf
 
 
-def asked(count: int, good: str, seed: int = 1) -> Iterator[_Asked]:
+def asked(count: int, good: str, seed: int = 1) -> Iterator[Asked]:
     """Questions in which one channel knows what is right, and the other is noise."""
     luck = np.random.default_rng(seed)
     for _ in range(count):
@@ -19,21 +19,21 @@ def asked(count: int, good: str, seed: int = 1) -> Iterator[_Asked]:
         right[luck.choice(60, 3, replace=False)] = True
         told = np.abs(right * 1.5 + luck.normal(size=60))
         scores = {c: told if c == good else np.abs(luck.normal(size=60)) for c in (BM25, DENSE)}
-        yield _Asked(scores, right, 3)
+        yield Asked(scores, right, 3)
 
 
 @pytest.mark.parametrize(("good", "more"), [(DENSE, True), (BM25, False)])
 def test_the_channel_that_knows_gets_the_weight(good: str, more: bool) -> None:
-    weights = _search(list(asked(80, good)))
+    weights = best_weights(list(asked(80, good)))
     assert weights[BM25] == 1.0
     assert (weights[DENSE] > 1.0) is more
     assert weights[DENSE] != 1.0
 
 
 def test_the_measure_is_that_of_the_fused_order() -> None:
-    one = _Asked({BM25: np.array([3.0, 0.0, 1.0]), DENSE: np.zeros(3)}, np.array([False, True, True]), 2)
+    one = Asked({BM25: np.array([3.0, 0.0, 1.0]), DENSE: np.zeros(3)}, np.array([False, True, True]), 2)
     gains = [0.0, 1 / np.log2(3), 1 / np.log2(4)]
-    assert _ndcg(one, {}) == pytest.approx(sum(gains) / (1 + 1 / np.log2(3)))
+    assert ndcg_of(one, {}) == pytest.approx(sum(gains) / (1 + 1 / np.log2(3)))
 
 
 def test_a_small_library_keeps_the_defaults(tmp_library: Path, tiny_encoder) -> None:  # type: ignore[no-untyped-def]

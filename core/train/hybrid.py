@@ -1,0 +1,98 @@
+"""How much each channel of an encoder with token heads should count: weights found on a library's held-out questions.
+
+Which channel is to be trusted differs from library to library (M3-Embedding, appendix C: from 1 : 0.3 : 1 to
+0.2 : 0.8 : 0). They are chosen on the questions of one half of the document groups, and measured on the other half.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.base.events import Control, Listener, ignore
+from core.base.types import Query
+from core.encode.encoder import Encoder
+from core.evaluate.run import passage_names
+from core.evaluate.throwaway import build
+from core.search.calibrate import Asked, best_weights, ndcg_of
+from core.search.candidates import DEPTH
+from core.search.fuse import Fusing
+from core.search.searcher import Searcher
+from core.train.gate import Values, interval
+from core.train.pool import Pool
+
+_FUSING = Fusing(budget_seconds=float("inf"))  # all that is to be compared is
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """`weights` were found on one half of the questions; the rest is nDCG@10 on the other half: of each channel alone,
+    `before` with the default weights and `after` with these. `low` and `high` hold the difference with 95 % confidence.
+    """
+
+    weights: Mapping[str, float]
+    channels: Mapping[str, float]
+    before: float
+    after: float
+    low: float
+    high: float
+    queries: int
+
+    @property
+    def accepted(self) -> bool:
+        """Better than the defaults beyond chance: otherwise those stay."""
+        return self.low > 0
+
+
+def calibrated(pool: Pool, encoder: Encoder, *, control: Control | None = None, listener: Listener = ignore) -> Hybrid:
+    """In a throw-away library of the pool, with all channels that the encoder has.
+
+    Raises:
+        ValueError: there are fewer than two document groups with questions.
+        Cancelled, DiskFull
+    """
+    control = control or Control()
+    with tempfile.TemporaryDirectory(prefix="whymatch-hybrid-") as folder:
+        build(Path(folder), pool.dataset, encoder, control, listener, sorted(encoder.heads))
+        searcher = Searcher(Path(folder), encoder, _FUSING)
+        try:
+            asked = _ask(pool, searcher, control)
+        finally:
+            searcher.close()
+    groups = [question.group for question in pool.questions]
+    choosing = set(sorted(set(groups))[::2])
+    if len(choosing) == len(set(groups)):
+        raise ValueError("nothing is held out")
+    weights = best_weights([one for one, group in zip(asked, groups, strict=True) if group in choosing])
+    rest = [place for place, group in enumerate(groups) if group not in choosing]
+    return _told(weights, [asked[place] for place in rest], [groups[place] for place in rest])
+
+
+def _ask(pool: Pool, searcher: Searcher, control: Control) -> list[Asked]:
+    names = passage_names(pool.dataset, searcher)
+    asked = []
+    for number, question in enumerate(pool.questions):
+        control.check()
+        ranking = searcher.ranking(Query(question.text, literal=True), DEPTH)
+        judged = pool.dataset.qrels[str(number)]
+        right = [any(name in judged for name in names[id]) for id in ranking.ids.tolist()]
+        asked.append(Asked(dict(ranking.scores), np.array(right, bool), len(judged)))
+    return asked
+
+
+def _told(weights: Mapping[str, float], asked: Sequence[Asked], groups: Sequence[int]) -> Hybrid:
+    before, after = (np.array([ndcg_of(one, w) for one in asked]) for w in ({}, weights))
+    low, high = interval(after - before, groups)
+    return Hybrid(
+        weights, {channel: float(_alone(asked, channel).mean()) for channel in asked[0].scores}, float(before.mean()),
+        float(after.mean()), low, high, len(asked),
+    )  # fmt: skip
+
+
+def _alone(asked: Sequence[Asked], channel: str) -> Values:
+    """nDCG@10 [Q] of one channel over the candidates of all."""
+    return np.array([ndcg_of(Asked({channel: one.scores[channel]}, one.right, one.wanted), {}) for one in asked])
