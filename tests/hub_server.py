@@ -49,7 +49,12 @@ class Hub:
         siblings = [self._sibling(name, data) for name, data in self.files.items()]
         tags = [f"license:{self.card['license']}"] if "license" in self.card else []
         return {"id": self.repo, "modelId": self.repo, "sha": COMMIT, "private": False, "gated": False, "tags": tags,
-                "downloads": 1, "likes": 1, "cardData": self.card, "siblings": siblings}  # fmt: skip
+                "downloads": 1, "likes": 1, "cardData": self.card, "siblings": siblings,
+                "config": self._config()}  # fmt: skip
+
+    def _config(self) -> dict[str, Any]:
+        told = json.loads(self.files.get("config.json", b"{}") or b"{}")
+        return {key: told[key] for key in ("architectures", "model_type") if key in told}
 
     @staticmethod
     def _sibling(name: str, data: bytes) -> dict[str, Any]:

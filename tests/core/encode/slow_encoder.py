@@ -35,14 +35,15 @@ class SlowEncoder:
                 own.append(i)
         return encoded.ids, own
 
-    def states(self, ids: list[int]) -> Array:
-        """Last-layer states [T, D] of one text without padding."""
+    def states(self, ids: list[int], types: list[int] | None = None) -> Array:
+        """Last-layer states [T, D] of one text without padding, whose tokens are of these segments."""
         first = 0 if self.config["model_type"] == "bert" else 2
         rows = []
         for i, id in enumerate(ids):
             row = self.weights["embeddings.word_embeddings.weight"][id]
             row = row + self.weights["embeddings.position_embeddings.weight"][first + i]
-            rows.append(row + self.weights["embeddings.token_type_embeddings.weight"][0])
+            segment = types[i] if types else 0
+            rows.append(row + self.weights["embeddings.token_type_embeddings.weight"][segment])
         states = self._norm(np.array(rows), "embeddings.LayerNorm")
         for layer in range(self.config["num_hidden_layers"]):
             states = self._layer(states, f"encoder.layer.{layer}")
