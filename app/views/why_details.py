@@ -25,6 +25,7 @@ from app.widgets.why_sections import (
     score_segments,
     score_text,
     term_rows,
+    token_rows,
 )  # fmt: skip
 from core.base.types import Explanation, Level
 
@@ -64,6 +65,9 @@ class WhyDetails(Scroller):
             self._section(
                 tr("Words that the best hits share"), added, note=tr("They count beside those of the question.")
             )
+        if learned := token_rows(e, FEW):
+            note = tr("Terms that the encoder weighs by what it has learned, in the question and in the passage.")
+            self._section(tr("Learned words"), learned, note=note)
         if e.alignment:
             self._section(tr("Nearest words in meaning"), alignment_rows(e, FEW))
         self._all_figures(e)

@@ -136,6 +136,19 @@ def added_rows(e: Explanation, most: int) -> list[RowFigures]:
     return _term_rows(e, [t for t in e.terms if t.added])[:most]
 
 
+def token_rows(e: Explanation, most: int) -> list[RowFigures]:
+    """The strongest terms to which the encoder gives a weight in question and passage; some a passage need not say."""
+    strongest = max((t.weight for t in e.tokens), default=0.0)
+    return [
+        RowFigures(
+            t.term, _times(len(t.spans)) if t.spans else tr("not in the text"), t.weight / strongest,
+            channel_tone("lexical"), spans=t.spans,
+            tip=tr("Adds {weight} to the score of learned words", weight=signed(t.weight)),
+        )
+        for t in sorted(e.tokens, key=lambda t: -t.weight)[:most] if t.weight > 0
+    ]  # fmt: skip
+
+
 def _term_rows(e: Explanation, some: Sequence[TermMatch]) -> list[RowFigures]:
     terms = sorted(some, key=lambda t: -t.weight)
     most = max((t.weight for t in e.terms), default=0.0)

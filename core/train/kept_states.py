@@ -66,9 +66,9 @@ class KeptStates:
                 found[place] = states
                 self._write(ids[place], states)
         whole = np.zeros((len(ids), max(map(len, ids)), self._width), np.float32)
-        for row, states in zip(whole, found, strict=True):
-            assert states is not None
-            row[: len(states)] = states
+        for row, own in zip(whole, found, strict=True):
+            assert own is not None
+            row[: len(own)] = own
         return torch.from_numpy(whole).to(self._backbone.device)
 
     def flush(self) -> None:

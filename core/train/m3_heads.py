@@ -57,7 +57,7 @@ class Expander(nn.Module):
         with torch.no_grad():
             scores_KV = self.scores(states_KD)
             most = max(1, round(active * len(scores_KV)))
-            self.layer.bias -= scores_KV.flatten().topk(min(most, scores_KV.numel())).values[-1]
+            self.layer.bias.sub_(scores_KV.flatten().topk(min(most, scores_KV.numel())).values[-1])
 
 
 class M3Heads(nn.Module):

@@ -27,6 +27,7 @@ from app.widgets.why_sections import (
     score_rows,
     score_text,
     term_rows,
+    token_rows,
 )
 from core.base.types import Explanation, Level, Query, Span, TermMatch
 
@@ -81,6 +82,15 @@ def test_parts_of_long_words_stand_apart_with_their_word(panel: WhyPanel, qtbot:
     assert [r.label for r in term_rows(panel.explanation)] == [own.term]
     assert panel._matched() == own.spans
     assert row(panel, "werk  ←  kernkraftwerk").figures.spans == part.spans
+
+
+def test_learned_words_stand_apart_strongest_first(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    said, unsaid = TermMatch("dock", 0.4, (Span(0, 4),)), TermMatch("quay", 0.8, ())
+    panel._show(replace(explanation, tokens=(said, unsaid)))
+    assert [(r.label, r.share) for r in token_rows(panel.explanation, 5)] == [("quay", 1.0), ("dock", 0.5)]
+    assert row(panel, "dock").figures.spans == said.spans
+    assert row(panel, "quay").figures.value == "not in the text"
 
 
 @pytest.mark.parametrize("level", list(Level))
