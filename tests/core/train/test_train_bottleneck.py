@@ -56,7 +56,7 @@ def test_the_enhanced_decoder_is_its_slow_self(tiny_bundle: Bundle, texts: list[
     torch.manual_seed(5)
     with torch.no_grad():
         found = decoder(vector, tokens, mask_BT)
-    weights = {name: tensor for name, tensor in decoder.state_dict().items()}
+    weights = dict(decoder.state_dict())
     q, k, v = weights["attention.in_proj_weight"].split(48)
     for row, place in ((0, 0), (0, 7), (1, 3), (1, 8)):
         asking = vector[row] + weights["positions"][place]
