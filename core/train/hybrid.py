@@ -6,6 +6,7 @@ Which channel is to be trusted differs from library to library (M3-Embedding, ap
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +15,19 @@ from pathlib import Path
 import numpy as np
 
 from core.base.events import Control, Listener, ignore
-from core.base.types import Query
+from core.base.types import BM25, Query
 from core.encode.encoder import Encoder
 from core.evaluate.run import passage_names
 from core.evaluate.throwaway import build
-from core.search.calibrate import Asked, best_weights, ndcg_of
+from core.search import fuse
+from core.search.calibrate import Asked, ndcg_of
 from core.search.candidates import DEPTH
 from core.search.fuse import Fusing
 from core.search.searcher import Searcher
 from core.train.gate import Values, interval
 from core.train.pool import Pool
 
+_STEPS = (1.0, 0.5, 2.0, 0.25, 4.0, 0.0)  # times the default weight; words keep theirs
 _FUSING = Fusing(budget_seconds=float("inf"))  # all that is to be compared is
 
 
@@ -67,7 +70,7 @@ def calibrated(pool: Pool, encoder: Encoder, *, control: Control | None = None, 
     choosing = set(sorted(set(groups))[::2])
     if len(choosing) == len(set(groups)):
         raise ValueError("nothing is held out")
-    weights = best_weights([one for one, group in zip(asked, groups, strict=True) if group in choosing])
+    weights = _best([one for one, group in zip(asked, groups, strict=True) if group in choosing])
     rest = [place for place, group in enumerate(groups) if group not in choosing]
     return _told(weights, [asked[place] for place in rest], [groups[place] for place in rest])
 
@@ -82,6 +85,20 @@ def _ask(pool: Pool, searcher: Searcher, control: Control) -> list[Asked]:
         right = [any(name in judged for name in names[id]) for id in ranking.ids.tolist()]
         asked.append(Asked(dict(ranking.scores), np.array(right, bool), len(judged)))
     return asked
+
+
+def _best(asked: Sequence[Asked]) -> dict[str, float]:
+    """The best of all combinations of steps; of equal ones that which is nearest to the defaults."""
+    free = [channel for channel in asked[0].scores if channel != BM25]
+    kept = {BM25: fuse.weight_of(BM25, {})} if BM25 in asked[0].scores else {}
+    ordered = sorted(itertools.product(range(len(_STEPS)), repeat=len(free)), key=sum)
+    best, found = -1.0, dict(kept)
+    for places in ordered:
+        tried = {c: _STEPS[place] * fuse.weight_of(c, {}) for c, place in zip(free, places, strict=True)}
+        value = float(np.mean([ndcg_of(one, {**kept, **tried}) for one in asked]))
+        if value > best:
+            best, found = value, {**kept, **tried}
+    return found
 
 
 def _told(weights: Mapping[str, float], asked: Sequence[Asked], groups: Sequence[int]) -> Hybrid:
