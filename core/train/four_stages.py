@@ -142,7 +142,8 @@ class _Job:
         start = self.backbone.weights()
         best = _Found(START, start, self._ndcg(start))
         easy = self._mined(words, f"words-{best.key}", settings.mining)
-        best, paid = self._better(best, self._retriever(RETRIEVER_1, start, easy, settings.retriever, settings.training))
+        made = self._retriever(RETRIEVER_1, start, easy, settings.retriever, settings.training)
+        best, paid = self._better(best, made)
         stopped = "" if paid else f"{RETRIEVER_1} found no more than the encoder did before: no {RETRIEVER_2}"
         if paid:
             hard = _with_rest(self._hard(best), easy)

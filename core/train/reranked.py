@@ -6,7 +6,8 @@ Whoever trains or serves a reranker is behind two protocols, so that nothing her
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -111,7 +112,4 @@ def _scored(
         passages = [shown.input or by_id[one.positive].input, *(by_id[id].input for id in one.negatives)]
         pairs += [(question.text, passage) for passage in passages]
     scores = iter(score(pairs, control).tolist())
-    return [
-        Candidates(one.question, one.positive, one.negatives, tuple(next(scores) for _ in range(1 + len(one.negatives))))
-        for one in some
-    ]
+    return [replace(one, teacher=tuple(islice(scores, 1 + len(one.negatives)))) for one in some]

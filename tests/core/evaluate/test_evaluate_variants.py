@@ -45,8 +45,7 @@ def test_feedback_finds_what_no_word_of_the_query_stands_in(data: Dataset, tiny_
 
 
 def test_questions_are_found_by_words_and_change_nothing_else(data: Dataset, tiny_encoder: Encoder) -> None:
-    asked = {name: query for name, query in data.queries.items()}
-    questions = {one.id: (asked[one.id.split("-")[0]],) for one in data.corpus if one.id.split("-")[1] == "2"}
+    questions = {one.id: (data.queries[one.id.split("-")[0]],) for one in data.corpus if one.id.split("-")[1] == "2"}
     plain = evaluate_encoder(data, tiny_encoder, ("bm25", "dense", "fused"), clock=False)
     found = strengthened(plain, data, tiny_encoder, questions=questions, rm3=True)
     assert list(found.values) == [
