@@ -79,6 +79,16 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """A reranker that was tried on the best hits: `reranker` names it where it is used; the fused figures of its
+    verdict are those of the search without it and with it."""
+
+    reranker: str
+    weight: float
+    gate: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One run of the history. `previous` is the generation that served before it, 0 when there is no way back."""
 
@@ -92,6 +102,12 @@ class Run:
     minutes: int | None = None
     reason: str = ""
     gate: Verdict | None = None
+    read: Read | None = None
+
+    @property
+    def reads(self) -> bool:
+        """Whether the run gave search a reranker."""
+        return self.read is not None and bool(self.read.reranker)
 
 
 def estimate(data: Mapping[str, Any]) -> Estimate:

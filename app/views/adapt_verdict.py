@@ -54,6 +54,7 @@ class VerdictCard(Card):
         self._head(column, run)
         if run.gate is not None and run.gate.queries:
             self._measures(column, run.gate)
+            self._reader(column, run)
             self._moved(column, run.gate)
             self._checks(column, run.gate)
         self.body.addWidget(self._inner)
@@ -113,6 +114,19 @@ class VerdictCard(Card):
         column.addWidget(Label(f"{said} {sure}", "small", wrap=True))
         if by_kind := words.kinds(gate):
             column.addWidget(Label(tr("By kind of question: {kinds}", kinds=by_kind), "small", wrap=True))
+
+    def _reader(self, column: QVBoxLayout, run: Run) -> None:
+        """What came of reading the best hits closely."""
+        if run.read is None or not run.read.gate.queries:
+            return
+        gate = run.read.gate
+        pair = Pair(tr("Together, the best hits read closely"), gate.fused_before, gate.fused_after)
+        head = row(Label(pair.label, "strong", wrap=True), Label(gain(gate.delta), "strong"))
+        head.setStretch(0, 1)
+        column.addLayout(head)
+        column.addWidget(PairBars(pair))
+        used = tr("It is used: search shows its hits at once, and again when it has read them.")
+        column.addWidget(Label(used if run.reads else words.because(gate), "small", wrap=True))
 
     # examples
 

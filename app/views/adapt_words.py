@@ -37,6 +37,10 @@ _WORDS = "It reads the passages to learn the words that are special to them."
 _ROUNDS = (
     "In two rounds it learns to tell what answers from what only looks like it; the second on what it still mistakes."
 )
+_READER = (
+    "A second model learns to read question and passage together. It is slower and surer: it teaches the first one, "
+    "and reads the best hits of a search where that finds more."
+)
 _BETTER = "The better of both is put to the test."
 RECIPES = {
     entries.QUICK: RecipeWords("Quick", "Learns how to read questions about your documents. A first try.", (
@@ -46,8 +50,9 @@ RECIPES = {
                                   "a question.", (
         _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _BETTER,
     )),
-    entries.THOROUGH: RecipeWords("Thorough", "The same for longer, on more questions. Good for a night.", (
-        _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _BETTER,
+    entries.THOROUGH: RecipeWords("Thorough", "For longer and on more questions, with a second model that reads "
+                                  "question and passage together. Good for a night.", (
+        _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _READER, _BETTER,
     )),
 }  # fmt: skip
 
@@ -56,18 +61,25 @@ STAGES = {
     "writing": "Questions by the language model",
     "mining": "What is easily mistaken",
     "queries": "How questions are read",
+    "moment": "Against what is mistaken now",
     "pretraining": "The words of your documents",
     "first": "First round",
     "second": "Second round",
-    "moment": "Against what is mistaken now",
+    "retriever-1": "First round",
+    "retriever-2": "Second round",
+    "reranker": "Reading question and passage together",
+    "teaching": "Its judgement of passages",
+    "distilled": "Learning from its judgement",
     "judging": "The test",
+    "reading": "The test of close reading",
     "encoding": "Taking it over, only if it is better",
 }
 _ORDER = tuple(STAGES)
+_FOUR = ("retriever-1", "retriever-2", "reranker", "teaching", "distilled", "reading")
 _OF_RECIPE = {  # without what is done only where a language model is installed
     entries.QUICK: ("questions", "mining", "queries", "judging", "encoding"),
-    entries.STANDARD: tuple(stage for stage in STAGES if stage not in ("writing", "moment")),
-    entries.THOROUGH: tuple(stage for stage in STAGES if stage != "writing"),
+    entries.STANDARD: tuple(stage for stage in STAGES if stage not in ("writing", "moment", *_FOUR)),
+    entries.THOROUGH: tuple(stage for stage in STAGES if stage not in ("writing", "first", "second")),
 }
 
 STATES = {
@@ -172,12 +184,15 @@ def outcome(run: Run) -> tuple[str, str, str]:
     if gate.accepted:
         words = tr("{gain} points on {n} questions that it had not seen.", gain=gain(gate.delta), n=gate.queries)
         return tr("Search is better, and uses it now"), words, "success"
+    if run.reads:
+        words = tr("What it learned of single passages is not used: {reason}", reason=because(gate))
+        return tr("Search reads its best hits closely now"), words, "success"
     if gate.decided:
-        return tr("Not used, nothing was changed"), _because(gate), "info"
-    return tr("It cannot be told whether it helps, so nothing was changed"), _because(gate), "warning"
+        return tr("Not used, nothing was changed"), because(gate), "info"
+    return tr("It cannot be told whether it helps, so nothing was changed"), because(gate), "warning"
 
 
-def _because(gate: Verdict) -> str:
+def because(gate: Verdict) -> str:
     """The gate's reason without what the title says already."""
     if gate.failed == "fused" and gate.low > 0:
         return tr("By meaning alone it finds more, but together with the words, as search ranks, it finds less.")
@@ -191,7 +206,7 @@ def _because(gate: Verdict) -> str:
 def advice(run: Run) -> str:
     """What would help a run that was not taken over."""
     gate = run.gate
-    if gate is None or gate.accepted:
+    if gate is None or gate.accepted or run.reads:
         return ""
     if not gate.decided:
         return tr(_TELL)

@@ -23,7 +23,7 @@ from core.models import adapted
 from core.models.bundles import Bundle, find
 from core.models.known import spoken
 from core.search.searcher import Searcher
-from core.train import gate, pool
+from core.train import gate, pool, reading
 from core.train.backbone import Backbone
 from core.train.bundle import save
 from core.train.examples import examples
@@ -68,7 +68,6 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
         KnownError: the library is too small, or the disk is full.
         Cancelled: what was done is kept for the next time.
     """
-    own = adapted.folder(run.library)
     searcher = Searcher(run.library, CachedEncoder(present, _REMEMBERED))
     try:
         ground = settle(
@@ -80,13 +79,41 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
     finally:
         searcher.close()
     stages = (*queries.reports, *(full.reports if full else ()))
+    bundle, candidate = _candidate(run, present, queries, full)
+    outcome = _judged(run, ground, present, candidate, bundle, stages)
+    serving = candidate if outcome.gate.accepted else present
+    return _read(run, ground, present.id, serving, tune, full, outcome)
+
+
+def _candidate(
+    run: Run, present: Encoder, queries: QueryCandidate, full: FullCandidate | None
+) -> tuple[Bundle, Encoder]:
+    """Whatever found more on the questions that choose, as it would serve."""
+    own = adapted.folder(run.library)
+    told = {"recipe": run.recipe.name}
     if full is not None and full.ndcg > queries.ndcg:
-        base = find(present.id, own)
-        bundle = save(full.weights, base, own, {"recipe": run.recipe.name})
-        return _judged(run, ground, present, serve(bundle), bundle, stages)
-    base = find(queries_of(present) or present.id, own)
-    bundle = save(queries.weights, base, own, {"recipe": run.recipe.name, "role": QUERY})
-    return _judged(run, ground, present, TwoTowers(_passages(present, own), serve(bundle)), bundle, stages)
+        bundle = save(full.weights, find(present.id, own), own, told)
+        return bundle, serve(bundle)
+    bundle = save(queries.weights, find(queries_of(present) or present.id, own), own, {**told, "role": QUERY})
+    return bundle, TwoTowers(_passages(present, own), serve(bundle))
+
+
+def _read(
+    run: Run, ground: Ground, present: str, serving: Encoder, tune: Pool, full: FullCandidate | None, outcome: Outcome
+) -> Outcome:
+    """With the verdict on a reranker, where the run made one or one is installed."""
+    own = adapted.folder(run.library)
+    bundle = reading.installed()
+    if full is not None and full.reranker is not None and run.recipe.full and run.recipe.full.reader:
+        bundle = reading.kept(full.reranker, find(present, own), run.recipe.full.reader, own)
+    if bundle is None:
+        return outcome
+    final = pool.make(ground.pieces, ground.split.final)
+    with KeptVectors(run.folder / _VECTORS) as kept:
+        found, report = reading.read(
+            bundle, own, tune, final, serving, kept, control=run.control, listener=run.listener
+        )
+    return replace(outcome, read=found, stages=(*outcome.stages, report))
 
 
 def _queries(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder) -> QueryCandidate:

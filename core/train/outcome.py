@@ -32,9 +32,18 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """A reranker's verdict: `reranker` names it where it was accepted, with the `weight` of its part of the score."""
+
+    reranker: str
+    weight: float
+    gate: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """`queries` and `encoder` name the bundle that was accepted, for questions alone or for all texts; both are empty
-    where the gate refused."""
+    where the gate refused. `read` is there where a reranker was tried."""
 
     recipe: str
     stages: tuple[StageReport, ...]
@@ -43,3 +52,4 @@ class Outcome:
     down: tuple[Moved, ...] = ()
     queries: str = ""
     encoder: str = ""
+    read: Read | None = None

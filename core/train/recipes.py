@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from core.base.errors import KnownError
+from core.train.plans import COCONDENSER
 
 QUICK, STANDARD, THOROUGH = "quick", "standard", "thorough"
 
@@ -23,9 +24,22 @@ class QueryStage:
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderStage:
+    """A cross-encoder out of the first `layers` of the encoder, `epochs` over the questions at `rate`, each against
+    `mined` passages. It teaches the encoder for `distilling` epochs, and reads the best hits where that finds more."""
+
+    layers: int = 3
+    epochs: int = 2
+    rate: float = 1e-4
+    mined: int = 24
+    distilling: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class FullStage:
-    """All weights: corpus-aware pre-training for `pretraining` steps after `warmup` steps of its fresh layers alone,
-    then two rounds of fine-tuning, `epochs` each.
+    """All weights: pre-training on the library by `objective` (see `core.train.plans`) for `pretraining` steps after
+    `warmup` steps of its fresh layers alone, then two rounds of fine-tuning, `epochs` each; with a `reader` SimLM's
+    four stages in their place.
 
     No more than `questions` are trained on, of all kinds: each costs five passages in both directions. With `refresh`
     the negatives of the second round are found anew by the encoder of the moment (ANCE).
@@ -38,6 +52,8 @@ class FullStage:
     epochs: int = 1
     rate: float = 1e-5
     refresh: bool = True
+    objective: str = COCONDENSER
+    reader: ReaderStage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +79,7 @@ RECIPES = {
         20_000,
         480.0,
         QueryStage(epochs=8, rate=1e-3, layers=2, moments=1),
-        FullStage(400, questions=10_000, epochs=3),
+        FullStage(400, questions=10_000, epochs=3, reader=ReaderStage()),
         writing=60.0,
     ),
 }

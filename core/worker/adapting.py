@@ -17,6 +17,7 @@ from typing import Any
 from core.base.errors import Cancelled, KnownError, LibraryLocked
 from core.base.events import Control, Listener
 from core.base.files import FileLock, read_json, write_json
+from core.base.types import RERANK
 from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
 from core.encode.load import open_encoder
@@ -26,7 +27,7 @@ from core.ingest.indexing import Indexer
 from core.models import adapted
 from core.store import database, passages
 from core.store.documents import now
-from core.train.outcome import Outcome
+from core.train.outcome import Outcome, Read
 from core.train.recipes import Recipe, named
 from core.worker.adapt_writing import LocalWriter
 from core.worker.finding import encoder_for
@@ -42,7 +43,8 @@ _TRIES, _WAIT_SECONDS = 600, 0.5  # for the library's lock, which a removal may 
 @dataclass(frozen=True, slots=True)
 class RunRow:
     """One run. `present` names what served when it began (encoder, encoder of queries); `made` the accepted bundle;
-    `previous` is the generation to take back to, 0 when there is none."""
+    `previous` is the generation to take back to, 0 when there is none. `read` is what became of a reranker, None where
+    none was tried."""
 
     number: int
     recipe: str
@@ -56,6 +58,7 @@ class RunRow:
     made: str = ""
     present: tuple[str, str] = ("", "")
     gate: dict[str, Any] | None = None
+    read: dict[str, Any] | None = None
     stages: tuple[dict[str, Any], ...] = ()
     up: tuple[dict[str, Any], ...] = ()
     down: tuple[dict[str, Any], ...] = field(default=())
@@ -98,7 +101,7 @@ def adapt(
 def history(library: Path) -> list[dict[str, Any]]:
     """All runs of a library, the oldest first; one that is in use no more is "taken-back"."""
     current = generation.current(library)
-    serving = {current.encoder, current.queries} if current else set()
+    serving = {current.encoder, current.queries, current.reranker} if current else set()
     rows = []
     for row in _living(library, _rows(library)):
         if row.state == ACCEPTED and row.made not in serving:
@@ -154,24 +157,35 @@ def _run(library: Path, row: RunRow, recipe: Recipe, present: Encoder, control: 
 
 
 def _ended(library: Path, row: RunRow, outcome: Outcome, control: Control, listener: Listener) -> RunRow:
-    gate = outcome.gate
-    state = ACCEPTED if gate.accepted else REFUSED if gate.decided else UNDECIDED
+    gate, read = outcome.gate, outcome.read
+    reader = read.reranker if read else ""
+    taken = outcome.queries or outcome.encoder or reader
+    state = ACCEPTED if taken else REFUSED if gate.decided else UNDECIDED
     before = generation.current_number(library) or 0
     number = 0
-    if outcome.queries:
-        number = _switch(library, outcome.queries, control, listener)
-    elif outcome.encoder:
+    if outcome.encoder:
         encoder = open_encoder(outcome.encoder, also=adapted.folder(library))
         number = reencode(library, control=control, listener=listener, encoder=encoder).generation
+    if outcome.queries or reader:
+        number = _switch(library, outcome.queries or None, read if reader else None, control, listener)
     return replace(
-        row, state=state, reason=gate.reason, generation=number, previous=before if number else 0,
-        made=outcome.queries or outcome.encoder, gate=to_plain(gate), stages=tuple(to_plain(outcome.stages)),
+        row, state=state, reason=_reason(gate.accepted, outcome), generation=number, previous=before if number else 0,
+        made=taken, gate=to_plain(gate), read=to_plain(read) if read else None, stages=tuple(to_plain(outcome.stages)),
         up=tuple(to_plain(outcome.up)), down=tuple(to_plain(outcome.down)),
     )  # fmt: skip
 
 
-def _switch(library: Path, queries: str, control: Control, listener: Listener) -> int:
-    """Let queries go through another encoder from now on: a new generation of the same segments."""
+def _reason(accepted: bool, outcome: Outcome) -> str:
+    """Of the encoder, and of a reranker where that is what came of it."""
+    if outcome.read is None or not outcome.read.reranker:
+        return outcome.gate.reason
+    if accepted:
+        return f"{outcome.gate.reason} A reranker reads the best hits: {outcome.read.gate.reason}"
+    return f"The model stays as it was; a reranker reads the best hits. {outcome.read.gate.reason}"
+
+
+def _switch(library: Path, queries: str | None, read: Read | None, control: Control, listener: Listener) -> int:
+    """Let queries go through another encoder, or a reranker read the best hits: a new generation, the same segments."""
     lock = database.lock(library, "adapt")
     for attempt in range(_TRIES):
         try:
@@ -186,7 +200,9 @@ def _switch(library: Path, queries: str, control: Control, listener: Listener) -
         db = database.open_writer(library)
         try:
             indexer = Indexer(library, db, encoder_for(library), control, listener)
-            return indexer.commit(queries=queries).number
+            current = generation.current(library)
+            fusion = {**(current.fusion if current else {}), RERANK: read.weight} if read else None
+            return indexer.commit(queries=queries, reranker=read.reranker if read else None, fusion=fusion).number
         finally:
             db.conn.close()
     finally:

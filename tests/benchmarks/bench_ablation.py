@@ -31,7 +31,7 @@ from core.train import pool, spans
 from core.train.ance import Ance, AnceSettings
 from core.train.backbone import Backbone
 from core.train.finetune import FineTune, FineTuneSettings, Frozen
-from core.train.full_stage import teacher_of
+from core.train.finishing import teacher_of
 from core.train.gate import interval
 from core.train.ground import Ground, searching, settle
 from core.train.loop import Callback, Settings, train

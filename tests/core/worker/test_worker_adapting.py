@@ -27,8 +27,9 @@ from core.evaluate.throwaway import build
 from core.index import generation
 from core.models import adapted
 from core.store import database
-from core.train import full_stage, query_stage
-from core.train.recipes import RECIPES, FullStage, QueryStage, Recipe
+from core.train import finishing, query_stage, rerank_stage
+from core.train.four_stages import _Job as FourStages
+from core.train.recipes import RECIPES, FullStage, QueryStage, ReaderStage, Recipe
 from core.train.teacher import Lesson
 from core.worker import adapting
 from core.worker.adapt_estimate import estimate
@@ -78,7 +79,7 @@ def test_a_run_comes_to_a_verdict_and_tells_of_itself(library: Path) -> None:
     stages = {event.stage for event in made["told"] if isinstance(event, Progress)}
     assert {"questions", "mining", "queries", "judging"} <= stages
     assert any(isinstance(event, Curve) and event.stage == "queries" for event in made["told"])
-    assert [stage["name"] for stage in made["stages"]] == ["queries", "judging"]
+    assert [stage["name"] for stage in made["stages"]] == ["queries", "moment", "judging"]
     current = generation.current(library)
     assert current
     assert before
@@ -187,7 +188,7 @@ def test_what_nobody_can_go_on_with_is_cleared_away(library: Path) -> None:
 def test_all_weights_by_the_longer_recipe(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pre-training, two rounds, the query side; what found most on the questions that choose is judged and serves."""
     _accepting(monkeypatch)
-    monkeypatch.setattr(full_stage, "usable_cores", lambda: 4)  # negatives are mined in a process of their own
+    monkeypatch.setattr(finishing, "usable_cores", lambda: 4)  # negatives are mined in a process of their own
     stage = FullStage(pretraining=2, warmup=2, pretraining_rate=1e-4, rate=5e-4)
     monkeypatch.setitem(RECIPES, "standard", Recipe("standard", 160, 5.0, QueryStage(epochs=1, rate=1e-4), stage))
     told: list[Event] = []
@@ -244,6 +245,32 @@ def test_an_estimate_of_this_machine(library: Path, tiny_home: Path) -> None:
     assert full.seconds[1] > found.seconds[1]
     with pytest.raises(KnownError, match="no recipe"):
         estimate(library, "magic")
+
+
+def test_four_stages_with_a_reader_that_then_serves(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SimLM's road from start to end: the reranker that taught reads the best hits once its own gate lets it in."""
+    _accepting(monkeypatch)
+    judge, better = rerank_stage.judge_reranker, FourStages._orders_better
+    monkeypatch.setattr(rerank_stage, "judge_reranker", lambda *a: replace(judge(*a), accepted=True))
+    monkeypatch.setattr(FourStages, "_orders_better", lambda *a: better(*a) or True)  # a reader this small may not
+    reader = ReaderStage(layers=1, epochs=1, rate=1e-3, mined=4, distilling=1)
+    stage = FullStage(2, 2, 1e-4, rate=5e-4, objective="simlm", reader=reader)
+    monkeypatch.setitem(RECIPES, "thorough", Recipe("thorough", 160, 5.0, QueryStage(epochs=1, rate=1e-4), stage))
+    made = adapting.adapt(library, "thorough", control=Control(), listener=lambda event: None)
+    names = [stage["name"] for stage in made["stages"]]
+    assert names[:4] == ["queries", "pretraining", "retriever-1", *names[3:4]]
+    assert names[-4:] == ["reranker", "distilled", "judging", "reading"]
+    current = generation.current(library)
+    assert current
+    assert current.reranker == made["read"]["reranker"]
+    assert current.fusion["rerank"] == made["read"]["weight"]
+    finder = Finder(library)
+    hits = finder.search(Query("bees and honey", literal=True, rerank=True)).hits
+    finder.close()
+    assert any(part.channel == "rerank" for part in hits[0].parts)
+    assert _wrong(library) == []
+    assert roll_back(library, made["previous"]) == made["previous"]
+    assert adapting.history(library)[-1]["state"] == "taken-back"
 
 
 def test_what_was_removed_leaves_the_runs(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
