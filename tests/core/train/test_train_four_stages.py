@@ -277,8 +277,8 @@ def _narrow(bundle: Bundle, seed: int) -> Backbone:
 
 
 def test_the_teacher_orders_better_and_its_pupil_beats_hard_labels(tiny_bundle: Bundle, tmp_path: Path) -> None:
-    """On held-out questions, for every seed, and clearly over all. Both last retrievers see the same candidates of the same questions, from
-    the same weights, as often: to one they are right or wrong, the other is told how right."""
+    """On held-out questions, for every seed, and clearly over all. Both last retrievers see the same candidates of the
+    same questions, from the same weights, as often: to one they are right or wrong, the other is told how right."""
     ahead = []
     for seed in (0, 1, 2):
         pieces, asked, tune = _half_marked(seed)
