@@ -126,7 +126,7 @@ def test_a_question_is_not_found_by_its_own_words_in_its_passage(tiny_bundle: Bu
 
 
 def test_it_learns_to_rank_what_it_has_not_seen(tiny_bundle: Bundle, tmp_path: Path) -> None:
-    """Better than untrained, than trained on shuffled answers, and than words, on held-out questions."""
+    """Held-out questions, each with 20 sentences: better than untrained, and than the words they have in common."""
     pieces, questions, candidates = library(HELD + SEEN)
     luck = random.Random(0)
     lists = [luck.sample([n, *candidates[n].negatives, *range(n + 1, n + 15)], 20) for n in range(HELD)]
@@ -138,13 +138,17 @@ def test_it_learns_to_rank_what_it_has_not_seen(tiny_bundle: Bundle, tmp_path: P
             places.append(int((scores > scores[ids.index(n)]).sum()))
         return float(np.mean([1 / (1 + place) for place in places]))
 
-    seen = candidates[HELD:]
+    ranked = [ByWords([pieces[id] for id in ids])([questions[n].text], 20)[0] for n, ids in enumerate(lists)]
+    by_words = np.mean([1 / (1 + [id for id, _ in own].index(n)) for n, own in enumerate(ranked)])
+    gained, seen = [], candidates[HELD:]
     for seed in SEEDS:
         one = model(tiny_bundle, seed)
         before = found(one)
         task = Cross(one, questions, seen, pieces, CrossSettings(questions=16, negatives=5, chunk=96, r_drop=0.0))
-        train(task, Settings(150, 5e-4, seed=seed), tmp_path / str(seed))
-        assert found(one) > before + 0.05
+        train(task, Settings(150, 1e-3, seed=seed), tmp_path / str(seed))
+        gained.append((found(one) - before, found(one) - by_words))
+    assert min(gain for gain, _ in gained) > 0.2
+    assert np.mean([gain for _, gain in gained]) > 0.05
 
 
 def test_it_begins_with_the_encoder_and_with_as_many_of_its_layers_as_wanted(tiny_bundle: Bundle) -> None:
@@ -178,10 +182,3 @@ def test_what_is_kept_scores_as_what_was_trained(tiny_bundle: Bundle, tmp_path: 
     again = CrossModel.open(bundle, "cpu")
     np.testing.assert_allclose(score(again, texts), score(one, texts), atol=1e-6)
     assert save_reranker(again, tmp_path, {}, FP32).id == bundle.id
-
-
-def test_words_alone_do_not_solve_it() -> None:
-    """The direction test would be empty if counting words ranked the held-out questions perfectly."""
-    pieces, questions, candidates = library(HELD)
-    ranked = [ByWords([pieces[id] for id in (n, *candidates[n].negatives)])([questions[n].text], 6) for n in range(20)]
-    assert np.mean([one[0][0][0] == n for n, one in enumerate(ranked)]) < 0.95
