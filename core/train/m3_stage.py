@@ -17,9 +17,10 @@ from core.train.finetune import FineTuneSettings, Frozen
 from core.train.ground import Ground, searching
 from core.train.kept import read_candidates, write_candidates
 from core.train.loop import Callback, Settings
-from core.train.m3 import M3Settings, Trained, train_m3
+from core.train.m3 import M3Settings
 from core.train.m3_heads import HeadSettings, M3Heads
 from core.train.m3_recipe import NAME, HeadsStage
+from core.train.m3_training import Trained, train_m3
 from core.train.negatives import Mining, mine
 from core.train.outcome import StageReport
 from core.train.types import Candidates, Question

@@ -24,7 +24,8 @@ class TokenMarks:
         self._first: dict[str, int] = {}  # by the term's name, the first id that was met
         self._terms: dict[int, int] = {}
         self._skipped = {
-            kind: sum(id not in self._none for id in tokens.ids([prefix.rstrip()])[0]) for kind, prefix in prefixes.items()
+            kind: sum(id not in self._none for id in tokens.ids([prefix.rstrip()])[0])
+            for kind, prefix in prefixes.items()
         }
 
     def own(self, ids: Sequence[int], kind: str) -> list[bool]:

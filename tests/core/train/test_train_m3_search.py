@@ -23,8 +23,9 @@ from core.train.bundle import save
 from core.train.finetune import FineTuneSettings
 from core.train.hybrid import calibrated
 from core.train.loop import Settings
-from core.train.m3 import M3Settings, train_m3
+from core.train.m3 import M3Settings
 from core.train.m3_heads import HeadSettings
+from core.train.m3_training import train_m3
 from core.train.negatives import Mining, mine
 from core.train.pool import Pool, make
 from tests.core.train.asking import ByWords, questions
