@@ -24,9 +24,10 @@ from core.train.bundle import save, weights_hash
 from core.train.finetune import FineTuneSettings
 from core.train.kept_states import KeptStates
 from core.train.loop import Callback, Settings
-from core.train.m3 import M3, SILENT_STEPS, M3Settings, Trained, train_m3
+from core.train.m3 import M3, SILENT_STEPS, M3Settings
 from core.train.m3_heads import Expander, HeadSettings, M3Heads
 from core.train.m3_losses import NO_TERM
+from core.train.m3_training import Trained, train_m3
 from core.train.negatives import Mining, mine
 from core.train.token_marks import TokenMarks
 from core.train.types import Candidates, Piece, Question
