@@ -23,7 +23,7 @@ from core.models import adapted
 from core.models.bundles import Bundle, find
 from core.models.known import spoken
 from core.search.searcher import Searcher
-from core.train import gate, pool, reading
+from core.train import gate, heading, pool, reading
 from core.train.backbone import Backbone
 from core.train.bundle import save
 from core.train.examples import examples
@@ -31,6 +31,7 @@ from core.train.full_stage import FullCandidate, train_all
 from core.train.ground import Ground, settle
 from core.train.health import health
 from core.train.loop import Callback
+from core.train.m3_recipe import NAME as HEADS
 from core.train.measure import served
 from core.train.outcome import Outcome, StageReport
 from core.train.pool import Pool
@@ -76,13 +77,14 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
         tune = pool.make(ground.pieces, ground.split.tune, most=_TUNE)
         queries = _queries(run, ground, searcher, tune, present)
         full = _full(run, ground, searcher, tune, present)
+        stages = (*queries.reports, *(full.reports if full else ()))
+        bundle, candidate = _candidate(run, present, queries, full)
+        outcome = _judged(run, ground, present, candidate, bundle, stages)
+        serving = candidate if outcome.gate.accepted else present
+        outcome = _headed(run, ground, searcher, serving, outcome)
+        return _read(run, ground, present.id, serving, tune, full, outcome)
     finally:
         searcher.close()
-    stages = (*queries.reports, *(full.reports if full else ()))
-    bundle, candidate = _candidate(run, present, queries, full)
-    outcome = _judged(run, ground, present, candidate, bundle, stages)
-    serving = candidate if outcome.gate.accepted else present
-    return _read(run, ground, present.id, serving, tune, full, outcome)
 
 
 def _candidate(
@@ -96,6 +98,19 @@ def _candidate(
         return bundle, serve(bundle)
     bundle = save(queries.weights, find(queries_of(present) or present.id, own), own, {**told, "role": QUERY})
     return bundle, TwoTowers(_passages(present, own), serve(bundle))
+
+
+def _headed(run: Run, ground: Ground, searcher: Searcher, serving: Encoder, outcome: Outcome) -> Outcome:
+    """With token heads on the encoder that serves, where the recipe has them and search finds more with them."""
+    if run.recipe.heads is None:
+        return outcome
+    final = pool.make(ground.pieces, ground.split.final)
+    found, report = heading.head(
+        serving, ground, searcher, final, run.recipe.heads, run.folder / HEADS, adapted.folder(run.library),
+        minutes=run.minutes, control=run.control, listener=run.listener, watching=run.watching,
+    )  # fmt: skip
+    outcome = replace(outcome, headed=found, stages=(*outcome.stages, report))
+    return replace(outcome, encoder=found.encoder, queries=queries_of(serving)) if found.encoder else outcome
 
 
 def _read(

@@ -47,9 +47,10 @@ def train_all(
     made = spans.make(pieces)
     if stage.pretraining and len(made.documents) >= LEAST_DOCUMENTS:
         training = Settings(stage.pretraining, stage.pretraining_rate, checkpoint_every=20, minutes=minutes)
+        settings = PretrainSettings(documents=32, warmup_steps=stage.warmup)
         record = pretrain_by(
-            stage.objective, backbone, made, pieces, PretrainSettings(documents=32, warmup_steps=stage.warmup), training,
-            folder / PRETRAINING, control=control, listener=listener, callbacks=watching(PRETRAINING),
+            stage.objective, backbone, made, pieces, settings, training, folder / PRETRAINING, control=control,
+            listener=listener, callbacks=watching(PRETRAINING),
         )  # fmt: skip
         reports.append(StageReport(PRETRAINING, record.step, record.seconds, dict(record.curve[-1].losses)))
     job = Finishing(

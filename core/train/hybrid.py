@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from core.base.events import Control, Listener, ignore
-from core.base.types import BM25, Query
+from core.base.types import BM25, LEXICAL, MULTI, Query
 from core.encode.encoder import Encoder
 from core.evaluate.run import passage_names
 from core.evaluate.throwaway import build
@@ -24,10 +24,11 @@ from core.search.calibrate import Asked, ndcg_of
 from core.search.candidates import DEPTH
 from core.search.fuse import Fusing
 from core.search.searcher import Searcher
-from core.train.gate import Values, interval
+from core.train.gate import LEAST_QUESTIONS, Values, interval
 from core.train.pool import Pool
 
 _STEPS = (1.0, 0.5, 2.0, 0.25, 4.0, 0.0)  # times the default weight; words keep theirs
+_NO_HEADS = {LEXICAL: 0.0, MULTI: 0.0}
 _FUSING = Fusing(budget_seconds=float("inf"))  # all that is to be compared is
 
 
@@ -35,6 +36,7 @@ _FUSING = Fusing(budget_seconds=float("inf"))  # all that is to be compared is
 class Hybrid:
     """`weights` were found on one half of the questions; the rest is nDCG@10 on the other half: of each channel alone,
     `before` with the default weights and `after` with these. `low` and `high` hold the difference with 95 % confidence.
+    `without` is that of the search without token heads, and `gain_low` and `gain_high` hold `after` - `without`.
     """
 
     weights: Mapping[str, float]
@@ -44,6 +46,14 @@ class Hybrid:
     low: float
     high: float
     queries: int
+    without: float
+    gain_low: float
+    gain_high: float
+
+    @property
+    def pays(self) -> bool:
+        """Whether search finds more with the heads than without, beyond chance, on enough questions to tell."""
+        return self.gain_low > 0 and self.queries >= LEAST_QUESTIONS
 
     @property
     def accepted(self) -> bool:
@@ -104,9 +114,11 @@ def _best(asked: Sequence[Asked]) -> dict[str, float]:
 def _told(weights: Mapping[str, float], asked: Sequence[Asked], groups: Sequence[int]) -> Hybrid:
     before, after = (np.array([ndcg_of(one, w) for one in asked]) for w in ({}, weights))
     low, high = interval(after - before, groups)
+    without = np.array([ndcg_of(one, _NO_HEADS) for one in asked])
+    gain = interval(after - without, groups)
     return Hybrid(
         weights, {channel: float(_alone(asked, channel).mean()) for channel in asked[0].scores}, float(before.mean()),
-        float(after.mean()), low, high, len(asked),
+        float(after.mean()), low, high, len(asked), float(without.mean()), *gain,
     )  # fmt: skip
 
 

@@ -41,9 +41,24 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Headed:
+    """What token heads did: nDCG@10 of the whole search `without` and with them (`after`), and their difference with
+    95 % confidence, on `queries` held-out questions. `encoder` names the bundle with them where they pay, and `weights`
+    are those of the channels then."""
+
+    encoder: str
+    weights: Mapping[str, float]
+    without: float
+    after: float
+    low: float
+    high: float
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """`queries` and `encoder` name the bundle that was accepted, for questions alone or for all texts; both are empty
-    where the gate refused. `read` is there where a reranker was tried."""
+    where the gate refused. `read` is there where a reranker was tried, `headed` where token heads were."""
 
     recipe: str
     stages: tuple[StageReport, ...]
@@ -53,3 +68,4 @@ class Outcome:
     queries: str = ""
     encoder: str = ""
     read: Read | None = None
+    headed: Headed | None = None

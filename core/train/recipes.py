@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from core.base.errors import KnownError
+from core.train.m3_recipe import HeadsStage
 from core.train.plans import COCONDENSER
 
 QUICK, STANDARD, THOROUGH = "quick", "standard", "thorough"
@@ -60,7 +61,8 @@ class FullStage:
 class Recipe:
     """`questions` are trained on at most; `minutes` is what a stage may take on a slow machine before it is cut.
 
-    A local language model, where one is installed, may take `writing` minutes to write questions of its own.
+    A local language model, where one is installed, may take `writing` minutes to write questions of its own. With
+    `heads` the encoder gets token heads in the end, if search finds more with them.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Recipe:
     query: QueryStage = field(default_factory=QueryStage)
     full: FullStage | None = None
     writing: float = 0.0
+    heads: HeadsStage | None = None
 
 
 RECIPES = {

@@ -27,7 +27,7 @@ from core.ingest.indexing import Indexer
 from core.models import adapted
 from core.store import database, passages
 from core.store.documents import now
-from core.train.outcome import Outcome, Read
+from core.train.outcome import Outcome
 from core.train.recipes import Recipe, named
 from core.worker.adapt_writing import LocalWriter
 from core.worker.finding import encoder_for
@@ -44,7 +44,7 @@ _TRIES, _WAIT_SECONDS = 600, 0.5  # for the library's lock, which a removal may 
 class RunRow:
     """One run. `present` names what served when it began (encoder, encoder of queries); `made` the accepted bundle;
     `previous` is the generation to take back to, 0 when there is none. `read` is what became of a reranker, None where
-    none was tried."""
+    none was tried, `headed` of token heads."""
 
     number: int
     recipe: str
@@ -59,6 +59,7 @@ class RunRow:
     present: tuple[str, str] = ("", "")
     gate: dict[str, Any] | None = None
     read: dict[str, Any] | None = None
+    headed: dict[str, Any] | None = None
     stages: tuple[dict[str, Any], ...] = ()
     up: tuple[dict[str, Any], ...] = ()
     down: tuple[dict[str, Any], ...] = field(default=())
@@ -166,26 +167,36 @@ def _ended(library: Path, row: RunRow, outcome: Outcome, control: Control, liste
     if outcome.encoder:
         encoder = open_encoder(outcome.encoder, also=adapted.folder(library))
         number = reencode(library, control=control, listener=listener, encoder=encoder).generation
-    if outcome.queries or reader:
-        number = _switch(library, outcome.queries or None, read if reader else None, control, listener)
+    fusion = dict(outcome.headed.weights) if outcome.headed and outcome.headed.encoder else {}
+    if read and reader:
+        fusion[RERANK] = read.weight
+    if outcome.queries or fusion:
+        number = _switch(library, outcome.queries or None, reader or None, fusion, control, listener)
     return replace(
         row, state=state, reason=_reason(gate.accepted, outcome), generation=number, previous=before if number else 0,
-        made=taken, gate=to_plain(gate), read=to_plain(read) if read else None, stages=tuple(to_plain(outcome.stages)),
+        made=taken, gate=to_plain(gate), read=to_plain(read) if read else None,
+        headed=to_plain(outcome.headed) if outcome.headed else None, stages=tuple(to_plain(outcome.stages)),
         up=tuple(to_plain(outcome.up)), down=tuple(to_plain(outcome.down)),
     )  # fmt: skip
 
 
 def _reason(accepted: bool, outcome: Outcome) -> str:
-    """Of the encoder, and of a reranker where that is what came of it."""
-    if outcome.read is None or not outcome.read.reranker:
-        return outcome.gate.reason
-    if accepted:
-        return f"{outcome.gate.reason} A reranker reads the best hits: {outcome.read.gate.reason}"
-    return f"The model stays as it was; a reranker reads the best hits. {outcome.read.gate.reason}"
+    """Of the encoder, and of what came of the run beside it."""
+    beside = []
+    if outcome.headed is not None and outcome.headed.encoder:
+        beside.append("It learned the weights of words, with which search finds more.")
+    if outcome.read is not None and outcome.read.reranker:
+        beside.append(f"A reranker reads the best hits. {outcome.read.gate.reason}")
+    own = outcome.gate.reason if accepted or not beside else "The vectors of the model stay as they were."
+    return " ".join((own, *beside))
 
 
-def _switch(library: Path, queries: str | None, read: Read | None, control: Control, listener: Listener) -> int:
-    """Let queries go through another encoder, or a reranker read the best hits: a new generation, the same segments."""
+def _switch(
+    library: Path, queries: str | None, reranker: str | None, fusion: dict[str, float], control: Control,
+    listener: Listener,
+) -> int:  # fmt: skip
+    """Let queries go through another encoder, channels weigh otherwise, or a reranker read the best hits: a new
+    generation of the same segments."""
     lock = database.lock(library, "adapt")
     for attempt in range(_TRIES):
         try:
@@ -201,8 +212,8 @@ def _switch(library: Path, queries: str | None, read: Read | None, control: Cont
         try:
             indexer = Indexer(library, db, encoder_for(library), control, listener)
             current = generation.current(library)
-            fusion = {**(current.fusion if current else {}), RERANK: read.weight} if read else None
-            return indexer.commit(queries=queries, reranker=read.reranker if read else None, fusion=fusion).number
+            weights = {**(current.fusion if current else {}), **fusion} if fusion else None
+            return indexer.commit(queries=queries, reranker=reranker, fusion=weights).number
         finally:
             db.conn.close()
     finally:

@@ -29,6 +29,8 @@ from core.models import adapted
 from core.store import database
 from core.train import finishing, query_stage, rerank_stage
 from core.train.four_stages import _Job as FourStages
+from core.train.hybrid import Hybrid
+from core.train.m3_recipe import HeadsStage
 from core.train.recipes import RECIPES, FullStage, QueryStage, ReaderStage, Recipe
 from core.train.teacher import Lesson
 from core.worker import adapting
@@ -247,27 +249,34 @@ def test_an_estimate_of_this_machine(library: Path, tiny_home: Path) -> None:
         estimate(library, "magic")
 
 
-def test_four_stages_with_a_reader_that_then_serves(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SimLM's road from start to end: the reranker that taught reads the best hits once its own gate lets it in."""
+def test_the_longest_recipe_with_heads_and_a_reader_that_then_serve(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SimLM's road from start to end: what taught, and what was learned beside, serves once its own gate lets it in."""
     _accepting(monkeypatch)
     judge, better = rerank_stage.judge_reranker, FourStages._orders_better
     monkeypatch.setattr(rerank_stage, "judge_reranker", lambda *a: replace(judge(*a), accepted=True))
     monkeypatch.setattr(FourStages, "_orders_better", lambda *a: better(*a) or True)  # a reader this small may not
+    monkeypatch.setattr(Hybrid, "pays", True)
     reader = ReaderStage(layers=1, epochs=1, rate=1e-3, mined=4, distilling=1)
     stage = FullStage(2, 2, 1e-4, rate=5e-4, objective="simlm", reader=reader)
-    monkeypatch.setitem(RECIPES, "thorough", Recipe("thorough", 160, 5.0, QueryStage(epochs=1, rate=1e-4), stage))
+    recipe = Recipe("thorough", 160, 5.0, QueryStage(1, 1e-4), stage, heads=HeadsStage(epochs=1, dimension=8))
+    monkeypatch.setitem(RECIPES, "thorough", recipe)
     made = adapting.adapt(library, "thorough", control=Control(), listener=lambda event: None)
     names = [stage["name"] for stage in made["stages"]]
     assert names[:4] == ["queries", "pretraining", "retriever-1", *names[3:4]]
-    assert names[-4:] == ["reranker", "distilled", "judging", "reading"]
+    assert names[-4:] == ["distilled", "judging", "heads", "reading"]
     current = generation.current(library)
     assert current
+    assert current.encoder == made["headed"]["encoder"]
+    assert current.fusion.keys() >= {"lexical", "multi", "rerank"}
     assert current.reranker == made["read"]["reranker"]
     assert current.fusion["rerank"] == made["read"]["weight"]
     finder = Finder(library)
     hits = finder.search(Query("bees and honey", literal=True, rerank=True)).hits
     finder.close()
-    assert any(part.channel == "rerank" for part in hits[0].parts)
+    assert {"dense", "lexical", "multi", "rerank"} <= {part.channel for part in hits[0].parts}
+    assert sum(part.contribution for part in hits[0].parts) == pytest.approx(hits[0].score)
     assert _wrong(library) == []
     assert roll_back(library, made["previous"]) == made["previous"]
     assert adapting.history(library)[-1]["state"] == "taken-back"
