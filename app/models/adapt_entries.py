@@ -89,6 +89,19 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Headed:
+    """Learned weights of words and token vectors: nDCG@10 of the whole search `without` them and `after`. `encoder` is
+    empty where they are not used."""
+
+    encoder: str
+    without: float
+    after: float
+    low: float
+    high: float
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One run of the history. `previous` is the generation that served before it, 0 when there is no way back."""
 
@@ -103,11 +116,17 @@ class Run:
     reason: str = ""
     gate: Verdict | None = None
     read: Read | None = None
+    headed: Headed | None = None
 
     @property
     def reads(self) -> bool:
         """Whether the run gave search a reranker."""
         return self.read is not None and bool(self.read.reranker)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether the run gave search learned weights of words."""
+        return self.headed is not None and bool(self.headed.encoder)
 
 
 def estimate(data: Mapping[str, Any]) -> Estimate:

@@ -54,7 +54,7 @@ class VerdictCard(Card):
         self._head(column, run)
         if run.gate is not None and run.gate.queries:
             self._measures(column, run.gate)
-            self._reader(column, run)
+            self._beside(column, run)
             self._moved(column, run.gate)
             self._checks(column, run.gate)
         self.body.addWidget(self._inner)
@@ -115,18 +115,24 @@ class VerdictCard(Card):
         if by_kind := words.kinds(gate):
             column.addWidget(Label(tr("By kind of question: {kinds}", kinds=by_kind), "small", wrap=True))
 
-    def _reader(self, column: QVBoxLayout, run: Run) -> None:
-        """What came of reading the best hits closely."""
-        if run.read is None or not run.read.gate.queries:
-            return
-        gate = run.read.gate
-        pair = Pair(tr("Together, the best hits read closely"), gate.fused_before, gate.fused_after)
-        head = row(Label(pair.label, "strong", wrap=True), Label(gain(gate.delta), "strong"))
+    def _beside(self, column: QVBoxLayout, run: Run) -> None:
+        """What came of learned weights of words, and of reading the best hits closely."""
+        if run.headed is not None and run.headed.queries:
+            used = tr("They are used.") if run.weighs else tr("They are not used: it is not better beyond doubt.")
+            pair = Pair(tr("Together, with learned weights of words"), run.headed.without, run.headed.after)
+            self._pair(column, pair, used)
+        if run.read is not None and run.read.gate.queries:
+            gate = run.read.gate
+            used = tr("It is used: search shows its hits at once, and again when it has read them.")
+            pair = Pair(tr("Together, the best hits read closely"), gate.fused_before, gate.fused_after)
+            self._pair(column, pair, used if run.reads else words.because(gate))
+
+    def _pair(self, column: QVBoxLayout, pair: Pair, said: str) -> None:
+        head = row(Label(pair.label, "strong", wrap=True), Label(gain(pair.after - pair.before), "strong"))
         head.setStretch(0, 1)
         column.addLayout(head)
         column.addWidget(PairBars(pair))
-        used = tr("It is used: search shows its hits at once, and again when it has read them.")
-        column.addWidget(Label(used if run.reads else words.because(gate), "small", wrap=True))
+        column.addWidget(Label(said, "small", wrap=True))
 
     # examples
 

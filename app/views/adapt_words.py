@@ -41,6 +41,7 @@ _READER = (
     "A second model learns to read question and passage together. It is slower and surer: it teaches the first one, "
     "and reads the best hits of a search where that finds more."
 )
+_HEADS = "It learns what weight words have in your documents, and uses it if search finds more with it."
 _BETTER = "The better of both is put to the test."
 RECIPES = {
     entries.QUICK: RecipeWords("Quick", "Learns how to read questions about your documents. A first try.", (
@@ -52,7 +53,7 @@ RECIPES = {
     )),
     entries.THOROUGH: RecipeWords("Thorough", "For longer and on more questions, with a second model that reads "
                                   "question and passage together. Good for a night.", (
-        _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _READER, _BETTER,
+        _TAUGHT, _QUERIES, _WORDS, _ROUNDS, _READER, _BETTER, _HEADS,
     )),
 }  # fmt: skip
 
@@ -71,11 +72,12 @@ STAGES = {
     "teaching": "Its judgement of passages",
     "distilled": "Learning from its judgement",
     "judging": "The test",
+    "heads": "The weight of words",
     "reading": "The test of close reading",
     "encoding": "Taking it over, only if it is better",
 }
 _ORDER = tuple(STAGES)
-_FOUR = ("retriever-1", "retriever-2", "reranker", "teaching", "distilled", "reading")
+_FOUR = ("retriever-1", "retriever-2", "reranker", "teaching", "distilled", "heads", "reading")
 _OF_RECIPE = {  # without what is done only where a language model is installed
     entries.QUICK: ("questions", "mining", "queries", "judging", "encoding"),
     entries.STANDARD: tuple(stage for stage in STAGES if stage not in ("writing", "moment", *_FOUR)),
@@ -184,9 +186,11 @@ def outcome(run: Run) -> tuple[str, str, str]:
     if gate.accepted:
         words = tr("{gain} points on {n} questions that it had not seen.", gain=gain(gate.delta), n=gate.queries)
         return tr("Search is better, and uses it now"), words, "success"
-    if run.reads:
-        words = tr("What it learned of single passages is not used: {reason}", reason=because(gate))
-        return tr("Search reads its best hits closely now"), words, "success"
+    if run.reads or run.weighs:
+        title = (
+            tr("Search reads its best hits closely now") if run.reads else tr("Search knows the weight of words now")
+        )
+        return title, tr("What it learned of questions is not used: {reason}", reason=because(gate)), "success"
     if gate.decided:
         return tr("Not used, nothing was changed"), because(gate), "info"
     return tr("It cannot be told whether it helps, so nothing was changed"), because(gate), "warning"
@@ -206,7 +210,7 @@ def because(gate: Verdict) -> str:
 def advice(run: Run) -> str:
     """What would help a run that was not taken over."""
     gate = run.gate
-    if gate is None or gate.accepted or run.reads:
+    if gate is None or gate.accepted or run.reads or run.weighs:
         return ""
     if not gate.decided:
         return tr(_TELL)

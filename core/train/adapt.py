@@ -23,6 +23,7 @@ from core.models import adapted
 from core.models.bundles import Bundle, find
 from core.models.known import spoken
 from core.search.searcher import Searcher
+from core.store.representations import keeps_tokens
 from core.train import gate, heading, pool, reading
 from core.train.backbone import Backbone
 from core.train.bundle import save
@@ -81,7 +82,7 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
         bundle, candidate = _candidate(run, present, queries, full)
         outcome = _judged(run, ground, present, candidate, bundle, stages)
         serving = candidate if outcome.gate.accepted else present
-        outcome = _headed(run, ground, searcher, serving, outcome)
+        outcome = _headed(run, ground, searcher, serving, keeps_tokens(db) is not False, outcome)
         return _read(run, ground, present.id, serving, tune, full, outcome)
     finally:
         searcher.close()
@@ -100,14 +101,14 @@ def _candidate(
     return bundle, TwoTowers(_passages(present, own), serve(bundle))
 
 
-def _headed(run: Run, ground: Ground, searcher: Searcher, serving: Encoder, outcome: Outcome) -> Outcome:
+def _headed(run: Run, ground: Ground, searcher: Searcher, serving: Encoder, tokens: bool, outcome: Outcome) -> Outcome:
     """With token heads on the encoder that serves, where the recipe has them and search finds more with them."""
     if run.recipe.heads is None:
         return outcome
     final = pool.make(ground.pieces, ground.split.final)
     found, report = heading.head(
         serving, ground, searcher, final, run.recipe.heads, run.folder / HEADS, adapted.folder(run.library),
-        minutes=run.minutes, control=run.control, listener=run.listener, watching=run.watching,
+        tokens=tokens, minutes=run.minutes, control=run.control, listener=run.listener, watching=run.watching,
     )  # fmt: skip
     outcome = replace(outcome, headed=found, stages=(*outcome.stages, report))
     return replace(outcome, encoder=found.encoder, queries=queries_of(serving)) if found.encoder else outcome

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.base.events import Control, Listener
+from core.base.types import MULTI
 from core.encode.encoder import Encoder
 from core.encode.load import serve
 from core.encode.towers import TwoTowers, queries_of
@@ -26,9 +27,11 @@ from core.train.pool import Pool
 
 def head(
     serving: Encoder, ground: Ground, searcher: Searcher, final: Pool, stage: HeadsStage, folder: Path, own: Path, *,
-    minutes: float | None, control: Control | None, listener: Listener, watching: Watching,
+    tokens: bool, minutes: float | None, control: Control | None, listener: Listener, watching: Watching,
 ) -> tuple[Headed, StageReport]:  # fmt: skip
     """Train heads on the encoder of passages that `serving` has, keep them in `own` as a bundle, and judge.
+
+    Without `tokens` the library keeps no token vectors, and what they would add is not counted.
 
     Raises:
         ValueError: no question has negatives, or nothing can be held out.
@@ -41,7 +44,8 @@ def head(
         callbacks=watching(NAME), states=folder / "states",
     )  # fmt: skip
     bundle = save(backbone, base, own, {"recipe": NAME}, heads=made.heads)
-    found = hybrid.calibrated(final, _with_heads(serving, bundle, own), control=control, listener=listener)
+    headed = _with_heads(serving, bundle, own)
+    found = hybrid.calibrated(final, headed, without=() if tokens else (MULTI,), control=control, listener=listener)
     figures = {f"ndcg {channel}": round(value, 4) for channel, value in found.channels.items()}
     report = StageReport(NAME, made.report.steps, made.report.seconds, {**made.report.metrics, **figures})
     return Headed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +61,11 @@ class Hybrid:
         return self.low > 0
 
 
-def calibrated(pool: Pool, encoder: Encoder, *, control: Control | None = None, listener: Listener = ignore) -> Hybrid:
-    """In a throw-away library of the pool, with all channels that the encoder has.
+def calibrated(
+    pool: Pool, encoder: Encoder, *, without: Collection[str] = (), control: Control | None = None,
+    listener: Listener = ignore,
+) -> Hybrid:  # fmt: skip
+    """In a throw-away library of the pool, with all channels that the encoder has but those `without`.
 
     Raises:
         ValueError: there are fewer than two document groups with questions.
@@ -70,7 +73,7 @@ def calibrated(pool: Pool, encoder: Encoder, *, control: Control | None = None, 
     """
     control = control or Control()
     with tempfile.TemporaryDirectory(prefix="whymatch-hybrid-") as folder:
-        build(Path(folder), pool.dataset, encoder, control, listener, sorted(encoder.heads))
+        build(Path(folder), pool.dataset, encoder, control, listener, sorted(encoder.heads - set(without)))
         searcher = Searcher(Path(folder), encoder, _FUSING)
         try:
             asked = _ask(pool, searcher, control)

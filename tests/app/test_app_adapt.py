@@ -112,7 +112,7 @@ def test_a_run_shows_its_stages_and_curves_then_the_verdict(
     assert page.run.isVisible()
     assert not page.choice.isVisible()
     qtbot.waitUntil(lambda: {"pretraining", "first"} <= set(page.run.plots), timeout=WAIT)
-    assert [step.name for step in page.run.steps] == list(words.STAGES)
+    assert [step.name for step in page.run.steps] == words.shown_stages("standard", [])
     assert page.run.steps[0].accessibleName() == "Questions from your documents: done"
     assert "loss from" in page.run.plots["pretraining"].accessibleName()
     assert window.nav.job.isVisible()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import fake_adapt
 import pytest
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.adapt_entries import ACCEPTED, Estimate, runs
+from app.theme import Theme
 from app.views import adapt_words as words
+from app.views.adapt_verdict import VerdictCard
 from app.widgets.adapt_bars import gain
 from app.widgets.adapt_curve import CurvePlot, smoothed, ticks
 from core.base.events import Curve
@@ -87,3 +91,40 @@ def test_rows_of_the_history_bear_what_is_absent() -> None:
     assert oldest.gate is None
     assert words.outcome(oldest)[0] == "It did not come to a verdict"
     assert words.when("x") == ""
+
+
+def beside(used: bool) -> dict[str, Any]:
+    """A run whose encoder was refused, with learned weights of words and a reranker, both used or not."""
+    gate = fake_adapt.gate("refused")
+    verdict = gate | {"accepted": used, "fused_before": 0.70, "fused_after": 0.731, "delta": 0.031}
+    headed = {"encoder": "tiny+1234abcd" if used else "", "weights": {"lexical": 0.3}, "without": 0.70, "after": 0.712,
+              "low": 0.004, "high": 0.02, "queries": 400}  # fmt: skip
+    read = {"reranker": "tiny-reranker+0badcafe" if used else "", "weight": 2.0, "gate": verdict}
+    state = "accepted" if used else "refused"
+    return {"number": 4, "recipe": "thorough", "started": "", "state": state, "gate": gate, "read": read,
+            "headed": headed, "generation": 7, "previous": 6}  # fmt: skip
+
+
+def shown_words(inside: QWidget) -> str:
+    return "\n".join(label.text() for label in inside.findChildren(QLabel) if label.isVisibleTo(inside))
+
+
+def test_what_was_learned_beside_the_vectors_is_told(qtbot: QtBot, theme: Theme) -> None:
+    card = VerdictCard()
+    qtbot.addWidget(card)
+    for used in (True, False):
+        (run,) = runs([beside(used)])
+        assert (run.reads, run.weighs) == (used, used)
+        card.show_run(run, {})
+        qtbot.waitUntil(lambda: "Together, with learned weights of words" in shown_words(card))
+        said = shown_words(card)
+        assert "+1.2" in said
+        assert "Together, the best hits read closely" in said
+        assert "+3.1" in said
+        assert ("They are used." in said) is used
+        assert ("It is used" in said) is used
+        title, _, tone = words.outcome(run)
+        assert (title, tone) == (
+            ("Search reads its best hits closely now", "success") if used else ("Not used, nothing was changed", "info")
+        )
+        assert bool(words.advice(run)) is not used

@@ -27,6 +27,7 @@ from core.evaluate.throwaway import build
 from core.index import generation
 from core.models import adapted
 from core.store import database
+from core.store.representations import set_keeps_tokens
 from core.train import finishing, query_stage, rerank_stage
 from core.train.four_stages import _Job as FourStages
 from core.train.hybrid import Hybrid
@@ -258,6 +259,10 @@ def test_the_longest_recipe_with_heads_and_a_reader_that_then_serve(
     monkeypatch.setattr(rerank_stage, "judge_reranker", lambda *a: replace(judge(*a), accepted=True))
     monkeypatch.setattr(FourStages, "_orders_better", lambda *a: better(*a) or True)  # a reader this small may not
     monkeypatch.setattr(Hybrid, "pays", True)
+    db = database.open_writer(library)
+    with database.transaction(db):
+        set_keeps_tokens(db, True)
+    db.conn.close()
     reader = ReaderStage(layers=1, epochs=1, rate=1e-3, mined=4, distilling=1)
     stage = FullStage(2, 2, 1e-4, rate=5e-4, objective="simlm", reader=reader)
     recipe = Recipe("thorough", 160, 5.0, QueryStage(1, 1e-4), stage, heads=HeadsStage(epochs=1, dimension=8))
