@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale
 from app.i18n import tr
 from app.tasks.remaining import size_text
 
-ENCODER, LLM = "encoder", "llm"
+ENCODER, LLM, RERANKER = "encoder", "llm", "reranker"
 _NAMED = 3  # languages told by name
 
 

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QWidget
 
 from app.i18n import tr
-from app.models.model_entries import ENCODER, ModelRow, facts
+from app.models.model_entries import ENCODER, LLM, RERANKER, ModelRow, facts
 from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, row
 from app.widgets.empty_state import IconLabel
 from app.widgets.labels import Badge, ElidedLabel, Label
+
+_ICONS = {ENCODER: "search", RERANKER: "eye", LLM: "ask"}
+_ACTIVE = {ENCODER: "New libraries", RERANKER: "Tried when adapting", LLM: "In use"}
+_USE = {ENCODER: "Use for new libraries", RERANKER: "Try when adapting", LLM: "Use for answers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: 
     here = model.kind == ENCODER and model.id == library_encoder
     card = Card(padding=12, spacing=4)
     head = row(
-        IconLabel("search" if model.kind == ENCODER else "ask", "muted", 18), ElidedLabel(model.id, "strong"),
+        IconLabel(_ICONS.get(model.kind, "search"), "muted", 18), ElidedLabel(model.id, "strong"),
         *_badges(model, here), *_at_the_end(model, here, deeds, enabled), spacing=8,
     )  # fmt: skip
     head.setStretch(1, 1)
@@ -48,7 +52,7 @@ def model_card(model: ModelRow, library_encoder: str, deeds: Deeds, *, enabled: 
 def _badges(model: ModelRow, here: bool) -> list[QWidget]:
     made = [Badge(tr("This library"), "success")] if here else []
     if model.active:
-        made.append(Badge(tr("New libraries") if model.kind == ENCODER else tr("In use"), "accent"))
+        made.append(Badge(tr(_ACTIVE.get(model.kind, "In use")), "accent"))
     if model.damaged:
         made.append(Badge(tr("Damaged"), "danger"))
     elif model.partial:
@@ -85,7 +89,7 @@ def _choices(model: ModelRow, here: bool, deeds: Deeds, enabled: bool) -> list[Q
         made.append(Button(tr("Use for this library…"), "link", "", lambda: deeds.use_here(model)))
         made[-1].setAccessibleName(tr("Use {name} for this library", name=model.id))
     if not model.active:
-        words = tr("Use for new libraries") if model.kind == ENCODER else tr("Use for answers")
+        words = tr(_USE.get(model.kind, "Use"))
         made.append(Button(words, "link", "", lambda: deeds.use(model)))
         made[-1].setAccessibleName(f"{words}: {model.id}")
         made[-1].setEnabled(enabled)

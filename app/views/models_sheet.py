@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLineEdit, QProgress
 
 from app.context import Context
 from app.i18n import tr
-from app.models.model_entries import ENCODER, LLM, ModelRow, Needs
+from app.models.model_entries import ENCODER, LLM, RERANKER, ModelRow, Needs
 from app.tasks.jobs import Task
 from app.tasks.model_work import ModelWork
 from app.tasks.pick import pick_folder
@@ -26,6 +26,10 @@ from app.widgets.labels import ElidedLabel, Label
 from core.base.events import Progress
 
 _ENCODERS = "An encoder turns text into meaning. A library is searched with the one that its index was made with."
+_RERANKERS = (
+    "A reranker reads question and passage together. Adapting tries it on your documents, and search uses it where it "
+    "finds more."
+)
 _LLMS = "A language model writes the answers. Without one they are quoted from the documents."
 _READY = "It is made ready for fast use on this computer. This may take a minute."
 _BY_NAME = "Any other model of the hub by its name, or one that you have on this computer."
@@ -254,4 +258,8 @@ def _clear(column: QVBoxLayout) -> None:
             widget.deleteLater()
 
 
-_SECTIONS = {ENCODER: ("For search", _ENCODERS), LLM: ("For answers", _LLMS)}
+_SECTIONS = {
+    ENCODER: ("For search", _ENCODERS),
+    RERANKER: ("For close reading", _RERANKERS),
+    LLM: ("For answers", _LLMS),
+}

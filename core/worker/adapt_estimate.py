@@ -17,7 +17,7 @@ from core.search.searcher import Searcher
 from core.store import database
 from core.train import material
 from core.train.ground import require_enough
-from core.train.recipes import FullStage, Recipe, named
+from core.train.recipes import FullStage, ReaderStage, Recipe, named
 from core.train.types import Piece
 from core.worker.finding import encoder_for
 
@@ -26,6 +26,8 @@ _SPREAD = (0.7, 1.8)  # times the estimate: other work on the machine, and what 
 _A_PASSAGE = 2.0  # questions that a passage gives at most, as a rule
 _STEP = 3.0  # a step of training costs as much as so many passes forward (Kaplan et al. 2020)
 _POOL = 4_000
+_LAYERS = 6  # of an encoder, about
+_LESSONS = 20  # passages of a question that the reranker scores
 _WRITTEN = 2.0  # seconds a question of the local model
 _EXPORT_SECONDS = 30.0
 _WORKING_MEMORY = 900_000_000  # torch with a small model at work
@@ -80,6 +82,8 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
         seconds += min(60 * recipe.writing, _WRITTEN * len(pieces))
     if recipe.full is not None:
         seconds += _full_seconds(recipe.full, questions, len(pieces), query, passage)
+    if recipe.heads is not None:  # the states of all passages once, and the whole library read anew
+        seconds += 2 * len(pieces) * passage
     low, high = _SPREAD
     sizes = find(encoder.id, adapted.folder(library)).config["sizes"]
     size = int(sizes.get(WEIGHTS, sum(sizes.values())))
@@ -91,9 +95,18 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
 
 def _full_seconds(stage: FullStage, questions: int, pieces: int, query: float, passage: float) -> float:
     """Pre-training of 64 spans a step in two passes, two rounds of five passages a question, three encodings of all."""
+    asked = min(questions, stage.questions)
     pretraining = stage.pretraining * 64 * passage / 2 * (_STEP + 1)
-    rounds = 2 * stage.epochs * min(questions, stage.questions) * (5 * passage + query) * (_STEP + 1)
-    return pretraining + rounds + 4 * pieces * passage
+    rounds = 2 * stage.epochs * asked * (5 * passage + query) * (_STEP + 1)
+    reading = 0.0 if stage.reader is None else _reading_seconds(stage.reader, asked, passage)
+    return pretraining + rounds + reading + 4 * pieces * passage
+
+
+def _reading_seconds(stage: ReaderStage, asked: int, passage: float) -> float:
+    """A reranker of fewer layers sees eight pairs a question, twice each (R-drop), scores its lessons, and teaches."""
+    pair = passage * stage.layers / _LAYERS
+    lessons, distilling = asked * _LESSONS * pair, stage.distilling * asked * 9 * passage * (_STEP + 1)
+    return stage.epochs * asked * 16 * pair * _STEP + lessons + distilling
 
 
 def _searching(library: Path, encoder: Encoder, texts: Sequence[str]) -> float:
