@@ -85,6 +85,7 @@ def _reencode(
         listener(Changed(made.number, documents.count(db), passages.count(db)))
     index_stored(library, db)  # of what was removed meanwhile copies may have taken over passages
     indexer = Indexer(library, db, encoder, control, listener)
+    indexer.complete_tokens()
     made = fit_concepts(library, db, indexer, control, listener)
     if anew:
         _drop_steps(library, before, made)

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from core.base.errors import Cancelled, KnownError
 from core.base.events import Control, Event, Progress, ignore
-from core.base.types import DENSE, Query
+from core.base.types import DENSE, MULTI, Query
 from core.encode.install import add
 from core.index import generation
 from core.models import catalogue
@@ -284,3 +284,17 @@ def test_the_models_child_lists_and_guards_the_librarys_encoder(
 
 def _call(op: str, events: list[Reply] | None = None, **args: str) -> Call:
     return Call(Request(1, op, args), (events if events is not None else []).append)
+
+
+def test_token_vectors_are_made_anew_too(tiny_home: Path, other: str, tmp_path: Path) -> None:
+    made = tmp_path / "with-tokens"
+    ingest(made, [_documents(tmp_path / "papers")], multi=True, control=Control(), listener=ignore)
+    reencode(made, other, control=Control(), listener=ignore)
+    current = generation.current(made)
+    assert current is not None
+    assert current.encoder == other
+    assert all(file.multi_path for file in current.segments)
+    finder = Finder(made)
+    hits = finder.search(Query("the ship in the harbour", k=8)).hits
+    finder.close()
+    assert MULTI in {part.channel for part in hits[0].parts}
