@@ -22,7 +22,7 @@ from core.base.types import IngestReport
 from core.worker.protocol import JOB
 
 ADAPT = "adapt"
-_CHANGING = frozenset({"encoding", "indexing"})  # its last stages: the library takes the new encoder over
+_CHANGING = frozenset({"encoding", "indexing", "concepts"})  # its last stages: the library takes the new encoder over
 
 
 @dataclass(frozen=True, slots=True)

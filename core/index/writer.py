@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeGuard
 
 import numpy as np
 from sqlite_utils import Database
@@ -54,6 +55,11 @@ class IndexWriter:
         self._segments: list[SegmentFile] = [] if self._fresh or self._base is None else list(self._base.segments)
         self._number = max([*generation.numbers(library), self._base.number if self._base else 0]) + 1
         sweep(library, db, encoder)
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Of the channels, as the generation before has them."""
+        return self._base.fusion if self._same(self._base) else {}
 
     def indexed(self) -> set[int]:
         """Ids of the passages in the segments that the next commit will hold."""
@@ -145,11 +151,11 @@ class IndexWriter:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             concepts=concepts if concepts is not None else (kept.concepts if kept else ""),
             counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
-            metrics=dict(metrics if metrics is not None else (kept.metrics if kept else {})),
+            metrics=dict(metrics if metrics is not None else (base.metrics if self._same(base) else {})),
             analysis=ANALYSIS if kept is None else kept.analysis,
             means=self._means,
             codec=self._tokens.codec_path,
-            fusion=dict(fusion if fusion is not None else (kept.fusion if kept else {})),
+            fusion=dict(fusion if fusion is not None else (base.fusion if self._same(base) else {})),
             queries=queries if queries is not None else self._queries(base),
             reranker=reranker if reranker is not None else self._reranker(base),
         )
@@ -260,13 +266,15 @@ class IndexWriter:
             or (reranker is not None and reranker != base.reranker)
         )
 
+    def _same(self, base: Generation | None) -> TypeGuard[Generation]:
+        """Whether weights, encoder of queries and reranker of `base` hold for this encoder: also for a fresh index."""
+        return base is not None and base.encoder == self._encoder
+
     def _queries(self, base: Generation | None) -> str:
-        """The encoder of queries goes on with the passages' vectors that it was trained for."""
-        return base.queries if base is not None and base.encoder == self._encoder else ""
+        return base.queries if self._same(base) else ""
 
     def _reranker(self, base: Generation | None) -> str:
-        """The reranker goes on beside the encoder that it was compared with."""
-        return base.reranker if base is not None and base.encoder == self._encoder else ""
+        return base.reranker if self._same(base) else ""
 
     def _folder(self) -> Path:
         return generation.folder(self._library, self._number)
@@ -293,9 +301,10 @@ def _current_if_readable(library: Path) -> Generation | None:
 
 def rebuild(
     library: Path, db: Database, encoder: Encodes, input_text: InputText | None = None, *,
-    control: Control | None = None, listener: Listener = ignore,
+    fusion: Mapping[str, float] | None = None, control: Control | None = None, listener: Listener = ignore,
 ) -> Generation:  # fmt: skip
-    """Make a new generation of all passages and make it current.
+    """Make a new generation of all passages and make it current, with these weights of the channels (`fusion`), else
+    with those of the one before if that has the same encoder.
 
     Vectors and learned weights come from the database. Passages whose vector is not there are encoded when `input_text`
     tells what the encoder sees of them; else they stay out of the index until the next ingest encodes them. Of the old
@@ -316,7 +325,7 @@ def rebuild(
         listener(Progress("indexing", done, total))
     writer.merge(control)
     writer.neutralise(control)
-    made = writer.commit(concepts=_concepts(library, encoder.id))
+    made = writer.commit(concepts=_concepts(library, encoder.id), fusion=fusion)
     _drop_damaged(library)
     writer.collect_garbage()
     return made

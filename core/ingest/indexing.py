@@ -57,6 +57,8 @@ class Indexer:
         self._ready: list[_Encoded] = []
         wanted = representations.keeps_tokens(db)
         self._tokens = suggests_tokens(encoder.id, adapted.folder(library)) if wanted is None else wanted
+        if wanted is None and self.writer.weights.get(MULTI) == 0:
+            self._tokens = False  # they would not count
         if wanted is False:
             self.writer.drop_tokens()
         self._urgent = False
@@ -239,13 +241,15 @@ class Indexer:
     def complete_tokens(self) -> None:
         """Encode the tokens of indexed passages that lack them, if the library keeps such. Raises Cancelled."""
         total = self.writer.lacking_tokens() if self._tokens else 0
-        done = 0
+        done, most = 0, _COMPLETE_AT_ONCE
         while done < total:
-            some = self.writer.complete_tokens(self._tokens_of, _COMPLETE_AT_ONCE, self._control)
+            some = self.writer.complete_tokens(self._tokens_of, most, self._control)
             if not some:  # what is left was removed meanwhile
                 return
             done += some
             self.commit()
+            self.writer.collect_garbage()  # each commit has the files of its segments anew
+            most *= 2
             self._listener(Progress("encoding", done, total, "token vectors"))
 
     def _tokens_of(self, ids: Sequence[int]) -> list[np.ndarray | None]:

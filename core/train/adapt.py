@@ -14,6 +14,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.base.events import Control, Curve, Listener, Progress, ignore
+from core.base.types import Generation
 from core.encode.cached import CachedEncoder
 from core.encode.encoder import QUERY, Encoder
 from core.encode.load import open_encoder, serve
@@ -22,6 +23,7 @@ from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.models import adapted
 from core.models.bundles import Bundle, find
 from core.models.known import spoken
+from core.search.fuse import Fusing
 from core.search.searcher import Searcher
 from core.store.representations import keeps_tokens
 from core.train import gate, heading, pool, reading
@@ -70,6 +72,7 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
         KnownError: the library is too small, or the disk is full.
         Cancelled: what was done is kept for the next time.
     """
+    own = adapted.folder(run.library)
     searcher = Searcher(run.library, CachedEncoder(present, _REMEMBERED))
     try:
         ground = settle(
@@ -83,7 +86,10 @@ def adapt(run: Run, db: Database, present: Encoder, writer: Writer | None = None
         outcome = _judged(run, ground, present, candidate, bundle, stages)
         serving = candidate if outcome.gate.accepted else present
         outcome = _headed(run, ground, searcher, serving, keeps_tokens(db) is not False, outcome)
-        return _read(run, ground, present.id, serving, tune, full, outcome)
+        if outcome.headed is not None and outcome.headed.encoder:
+            serving = heading.with_heads(serving, find(outcome.encoder, own), own)
+        current = searcher.snapshot().generation
+        return _read(run, ground, present.id, serving, tune, full, current, outcome)
     finally:
         searcher.close()
 
@@ -115,19 +121,29 @@ def _headed(run: Run, ground: Ground, searcher: Searcher, serving: Encoder, toke
 
 
 def _read(
-    run: Run, ground: Ground, present: str, serving: Encoder, tune: Pool, full: FullCandidate | None, outcome: Outcome
-) -> Outcome:
-    """With the verdict on a reranker, where the run made one or one is installed."""
+    run: Run, ground: Ground, present: str, serving: Encoder, tune: Pool, full: FullCandidate | None,
+    current: Generation, outcome: Outcome,
+) -> Outcome:  # fmt: skip
+    """With the verdict on a reranker: one that the run made, or an installed one, or the library's `current` one."""
     own = adapted.folder(run.library)
-    bundle = reading.installed()
+    bundle = reading.there(current.reranker, own)
     if full is not None and full.reranker is not None and run.recipe.full and run.recipe.full.reader:
         bundle = reading.kept(full.reranker, find(present, own), run.recipe.full.reader, own)
     if bundle is None:
         return outcome
     final = pool.make(ground.pieces, ground.split.final)
+    learned = outcome.headed.weights if outcome.headed and outcome.headed.encoder else {}
     with KeptVectors(run.folder / _VECTORS) as kept:
         found, report = reading.read(
-            bundle, own, tune, final, serving, kept, control=run.control, listener=run.listener
+            bundle,
+            own,
+            tune,
+            final,
+            serving,
+            kept,
+            fusing=Fusing(weights={**current.fusion, **learned}),
+            control=run.control,
+            listener=run.listener,
         )
     return replace(outcome, read=found, stages=(*outcome.stages, report))
 

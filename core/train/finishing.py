@@ -13,6 +13,7 @@ from pathlib import Path
 from torch import Tensor
 
 from core.base.events import Control, Listener
+from core.base.files import read_json, write_json
 from core.encode.onnx import usable_cores
 from core.train.ance import Ance, AnceSettings
 from core.train.ance_beside import AnceBeside
@@ -95,7 +96,7 @@ def by_two_rounds(job: Finishing) -> FullCandidate:
         done = two_stage(
             job.backbone, job.questions, job.ground.pieces, job.search, job.folder, settings=settings,
             training=training, mining=Mining(), frozen=job.frozen, control=job.control, listener=job.listener,
-            callbacks=callbacks, teacher=teacher_of(job.search, job.questions),
+            callbacks=callbacks, teacher=_teacher(job),
         )  # fmt: skip
     reports = _told(done)
     weights, ndcg, figures = _mixed(job)
@@ -127,7 +128,8 @@ def by_four_stages(job: Finishing, reader: ReaderStage) -> FullCandidate:
     )  # fmt: skip
     done = four_stages(
         job.backbone, job.questions, job.ground.pieces, job.search, job.tune, rerankers, job.folder, settings,
-        frozen=job.frozen, control=job.control, listener=job.listener, callbacks=lambda task, name: job.watching(name),
+        frozen=job.frozen, origin=job.start, control=job.control, listener=job.listener,
+        callbacks=lambda task, name: job.watching(name),
     )  # fmt: skip
     return FullCandidate(done.weights, done.reports, done.ndcg, done.reranker)
 
@@ -139,6 +141,18 @@ def _refreshing(task: FineTune, job: Finishing, steps: int, beside: ExitStack) -
     if usable_cores() < _CORES:
         return Ance(task, folder, often, steps=steps, control=job.control)
     return beside.enter_context(AnceBeside(task, folder, often, steps=steps, control=job.control))
+
+
+def _teacher(job: Finishing) -> dict[int, dict[int, float]]:
+    """Asked once: a search answers otherwise when the library has grown, and a run that goes on needs the same."""
+    path = job.folder / "teacher.json"
+    try:
+        kept = [(int(number), ids, scores) for number, ids, scores in read_json(path)]
+        return {number: dict(zip(ids, scores, strict=True)) for number, ids, scores in kept}
+    except (OSError, ValueError, TypeError):
+        made = teacher_of(job.search, job.questions)
+        write_json(path, [[number, list(own), list(own.values())] for number, own in made.items()])
+        return made
 
 
 def teacher_of(search: Search, questions: Sequence[Question]) -> dict[int, dict[int, float]]:

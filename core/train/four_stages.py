@@ -91,12 +91,13 @@ class FourStages:
 def four_stages(
     backbone: Backbone, questions: Sequence[Question], pieces: Sequence[Piece], words: Search, tune: Pool,
     rerankers: Training, folder: Path, settings: FourSettings, *, frozen: Frozen | None = None,
-    refuse: Callable[[Reranker], str] = lambda reranker: "", control: Control | None = None,
+    origin: dict[str, Tensor] | None = None, refuse: Callable[[Reranker], str] = lambda reranker: "", control: Control | None = None,
     listener: Listener = ignore, callbacks: Callbacks = lambda task, stage: (),
 ) -> FourStages:  # fmt: skip
     """Train `backbone` in place through all stages that pay; it ends at `FourStages.weights`.
 
-    `words` finds the first negatives (BM25, or the fused search); `rerankers` trains a reranker on candidates; `refuse`
+    The way of which a share is taken begins at `origin`, by default the weights that training begins with: what
+    pre-training spoilt has a way back then. `words` finds the first negatives (BM25, or the fused search); `rerankers` trains a reranker on candidates; `refuse`
     may say why one that orders the tune questions well is no teacher all the same. What was trained, mined, scored and
     measured lies in `folder`: a job that was killed goes on.
 
@@ -106,7 +107,7 @@ def four_stages(
     """
     if not tune.questions:
         raise ValueError("no question to choose by")
-    job = _Job(backbone, questions, pieces, tune, folder, settings, frozen, control, listener, callbacks)
+    job = _Job(backbone, questions, pieces, tune, folder, settings, frozen, control, listener, callbacks, origin)
     return job.run(words, rerankers, refuse)
 
 
@@ -135,12 +136,14 @@ class _Job:
     control: Control | None
     listener: Listener
     callbacks: Callbacks
+    origin: dict[str, Tensor] | None = None
     reports: list[StageReport] = field(default_factory=list)
 
     def run(self, words: Search, rerankers: Training, refuse: Callable[[Reranker], str]) -> FourStages:
         settings = self.settings
         start = self.backbone.weights()
-        best = _Found(START, start, self._ndcg(start))
+        self.origin = self.origin or start
+        best = _Found(START, self.origin, self._ndcg(self.origin))
         easy = self._mined(words, f"words-{best.key}", settings.mining)
         made = self._retriever(RETRIEVER_1, start, easy, settings.retriever, settings.training)
         best, paid = self._better(best, made)
@@ -183,7 +186,7 @@ class _Job:
         )  # fmt: skip
         self.listener(Progress(name, 0, 0))  # how far to go is tried
         trained = self.backbone.weights()
-        mixed = {share: between(start, trained, share) for share in self.settings.shares}
+        mixed = {share: between(self.origin or start, trained, share) for share in self.settings.shares}
         values = {share: self._ndcg(weights) for share, weights in mixed.items()}
         share = max(values, key=lambda one: float(values[one].mean()))
         figures = {f"ndcg at {one:g}": round(float(own.mean()), 4) for one, own in values.items()}

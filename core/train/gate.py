@@ -16,6 +16,7 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 
 LEAST_QUESTIONS = 50  # with fewer the interval is wider than any gain to be hoped for
+LEAST_GROUPS = 6  # documents with held-out questions: drawing fewer of them again says nothing of chance
 LEAST_OF_KIND = 20
 SAMPLES = 4_000
 _LEVEL = 0.95
@@ -96,10 +97,10 @@ def judge(
     checks = (_health(*health), *_checks(present, candidate, low))
     changed = by_kind(change, kinds)
     checks += tuple(kind_check(kind, lost) for kind, lost in changed.items())
-    decided = count >= LEAST_QUESTIONS
+    decided = enough(groups)
     failed = next((check for check in checks if not check.passed), None)
     return Verdict(
-        decided and failed is None, decided, _reason(decided, count, failed), _mean(present.ndcg),
+        decided and failed is None, decided, reason(groups, failed), _mean(present.ndcg),
         _mean(candidate.ndcg), _mean(change), low, high, _mean(present.fused), _mean(candidate.fused), count, checks,
         changed,
     )  # fmt: skip
@@ -150,11 +151,26 @@ def kind_check(kind: str, change: float) -> Check:
     return Check(f"kind:{kind}", change >= -KIND_MARGIN, change, -KIND_MARGIN, f"questions of the kind {kind} lose")
 
 
-def _reason(decided: bool, count: int, failed: Check | None) -> str:
-    if not decided:
-        return f"Cannot tell: only {count} held-out questions, and {LEAST_QUESTIONS} are needed. Nothing was changed."
+def enough(groups: Sequence[int]) -> bool:
+    """Whether held-out questions of these document groups [Q] are enough to tell anything."""
+    return len(groups) >= LEAST_QUESTIONS and len(set(groups)) >= LEAST_GROUPS
+
+
+def undecided(groups: Sequence[int]) -> str:
+    """Why nothing can be told, in words; empty where it can."""
+    if len(groups) < LEAST_QUESTIONS:
+        return f"only {len(groups)} held-out questions, and {LEAST_QUESTIONS} are needed"
+    if len(set(groups)) < LEAST_GROUPS:
+        return f"the held-out questions come from too few documents ({len(set(groups))}; {LEAST_GROUPS} are needed)"
+    return ""
+
+
+def reason(groups: Sequence[int], failed: Check | None, better: str = "") -> str:
+    """The verdict in a sentence; `better` is what is said of one that passed."""
+    if why := undecided(groups):
+        return f"Cannot tell: {why}. Nothing was changed."
     if failed is None:
-        return "Better on questions that it was not trained on."
+        return better or "Better on questions that it was not trained on."
     return f"Refused: {failed.reason}. Nothing was changed."
 
 

@@ -27,7 +27,7 @@ from core.train.types import Piece, Question
 
 QUESTIONS = "questions"
 LEAST_PASSAGES = 200
-_FILE = "questions.json"
+FILE = "questions.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ def settle(
     pieces = tuple(piece for piece in material.read(db) if piece.id in indexed)
     require_enough(len(pieces))
     listener(Progress(QUESTIONS, 0, 0))
-    kept = _read(folder / _FILE)
+    kept = _read(folder / FILE)
     if kept is None:
         found = make(pieces, db, writer, searching(searcher, control), limit=limit, control=control)
         kept = _Kept(hold_out(found), tuple(piece.id for piece in pieces))
-        write_json(folder / _FILE, to_plain(kept))
+        write_json(folder / FILE, to_plain(kept))
     ground = _ground(folder, kept, pieces)
     if not ground.split.train or not ground.split.final:
         raise KnownError(
@@ -76,15 +76,15 @@ class _Kept:
 def _ground(folder: Path, kept: _Kept, pieces: Sequence[Piece]) -> Ground:
     """What the run began with, without passages that have come since. Where some have gone, its stages begin anew:
     they name questions by their place."""
-    wanted = set(kept.pieces)
-    there = tuple(piece for piece in pieces if piece.id in wanted)
-    if len(there) == len(wanted):
+    by_id = {piece.id: piece for piece in pieces}
+    there = tuple(by_id[id] for id in kept.pieces if id in by_id)  # in their order then: stages know them by place
+    if len(there) == len(kept.pieces):
         return Ground(there, kept.split)
     for stage in folder.iterdir():
         if stage.is_dir():
             shutil.rmtree(stage, ignore_errors=True)
     left = _Kept(_living(kept.split, there), tuple(piece.id for piece in there))
-    write_json(folder / _FILE, to_plain(left))
+    write_json(folder / FILE, to_plain(left))
     return Ground(there, left.split)
 
 

@@ -21,7 +21,7 @@ from core.train.ground import Ground
 from core.train.loop import Watching
 from core.train.m3_recipe import NAME, HeadsStage
 from core.train.m3_stage import train_heads
-from core.train.outcome import Headed, StageReport
+from core.train.outcome import Headed, StageReport, renamed
 from core.train.pool import Pool
 
 
@@ -44,8 +44,11 @@ def head(
         callbacks=watching(NAME), states=folder / "states",
     )  # fmt: skip
     bundle = save(backbone, base, own, {"recipe": NAME}, heads=made.heads)
-    headed = _with_heads(serving, bundle, own)
-    found = hybrid.calibrated(final, headed, without=() if tokens else (MULTI,), control=control, listener=listener)
+    headed = with_heads(serving, bundle, own)
+    found = hybrid.calibrated(
+        final, headed, without=() if tokens else (MULTI,), folder=folder, control=control,
+        listener=renamed(listener, NAME),
+    )  # fmt: skip
     figures = {f"ndcg {channel}": round(value, 4) for channel, value in found.channels.items()}
     report = StageReport(NAME, made.report.steps, made.report.seconds, {**made.report.metrics, **figures})
     return Headed(
@@ -54,7 +57,7 @@ def head(
     ), report  # fmt: skip
 
 
-def _with_heads(serving: Encoder, bundle: Bundle, own: Path) -> Encoder:
+def with_heads(serving: Encoder, bundle: Bundle, own: Path) -> Encoder:
     """The same vectors, and what the heads add; queries go on through their own encoder where they have one."""
     queries = queries_of(serving)
     return TwoTowers(serve(bundle), serve(find(queries, own))) if queries else serve(bundle)

@@ -24,7 +24,7 @@ from core.search.calibrate import Asked, ndcg_of
 from core.search.candidates import DEPTH
 from core.search.fuse import Fusing
 from core.search.searcher import Searcher
-from core.train.gate import LEAST_QUESTIONS, Values, interval
+from core.train.gate import Values, enough, interval
 from core.train.pool import Pool
 
 _STEPS = (1.0, 0.5, 2.0, 0.25, 4.0, 0.0)  # times the default weight; words keep theirs
@@ -36,7 +36,7 @@ _FUSING = Fusing(budget_seconds=float("inf"))  # all that is to be compared is
 class Hybrid:
     """`weights` were found on one half of the questions; the rest is nDCG@10 on the other half: of each channel alone,
     `before` with the default weights and `after` with these. `low` and `high` hold the difference with 95 % confidence.
-    `without` is that of the search without token heads, and `gain_low` and `gain_high` hold `after` - `without`.
+    `without` is that of the search without token heads, its weights found in the same way, and `gain_low` and `gain_high` hold `after` - `without`.
     """
 
     weights: Mapping[str, float]
@@ -49,11 +49,12 @@ class Hybrid:
     without: float
     gain_low: float
     gain_high: float
+    told: bool  # whether there are enough questions to tell
 
     @property
     def pays(self) -> bool:
         """Whether search finds more with the heads than without, beyond chance, on enough questions to tell."""
-        return self.gain_low > 0 and self.queries >= LEAST_QUESTIONS
+        return self.gain_low > 0 and self.told
 
     @property
     def accepted(self) -> bool:
@@ -62,19 +63,19 @@ class Hybrid:
 
 
 def calibrated(
-    pool: Pool, encoder: Encoder, *, without: Collection[str] = (), control: Control | None = None,
+    pool: Pool, encoder: Encoder, *, without: Collection[str] = (), folder: Path | None = None, control: Control | None = None,
     listener: Listener = ignore,
 ) -> Hybrid:  # fmt: skip
-    """In a throw-away library of the pool, with all channels that the encoder has but those `without`.
+    """In a throw-away library of the pool (in `folder`), with all channels that the encoder has but those `without`.
 
     Raises:
         ValueError: there are fewer than two document groups with questions.
         Cancelled, DiskFull
     """
     control = control or Control()
-    with tempfile.TemporaryDirectory(prefix="whymatch-hybrid-") as folder:
-        build(Path(folder), pool.dataset, encoder, control, listener, sorted(encoder.heads - set(without)))
-        searcher = Searcher(Path(folder), encoder, _FUSING)
+    with tempfile.TemporaryDirectory(prefix="whymatch-hybrid-", dir=folder) as made:
+        build(Path(made), pool.dataset, encoder, control, listener, sorted(encoder.heads - set(without)))
+        searcher = Searcher(Path(made), encoder, _FUSING)
         try:
             asked = _ask(pool, searcher, control)
         finally:
@@ -83,9 +84,10 @@ def calibrated(
     choosing = set(sorted(set(groups))[::2])
     if len(choosing) == len(set(groups)):
         raise ValueError("nothing is held out")
-    weights = _best([one for one, group in zip(asked, groups, strict=True) if group in choosing])
+    some = [one for one, group in zip(asked, groups, strict=True) if group in choosing]
+    weights, plain = _best(some), _best(some, _NO_HEADS)
     rest = [place for place, group in enumerate(groups) if group not in choosing]
-    return _told(weights, [asked[place] for place in rest], [groups[place] for place in rest])
+    return _told(weights, plain, [asked[place] for place in rest], [groups[place] for place in rest])
 
 
 def _ask(pool: Pool, searcher: Searcher, control: Control) -> list[Asked]:
@@ -100,10 +102,10 @@ def _ask(pool: Pool, searcher: Searcher, control: Control) -> list[Asked]:
     return asked
 
 
-def _best(asked: Sequence[Asked]) -> dict[str, float]:
-    """The best of all combinations of steps; of equal ones that which is nearest to the defaults."""
-    free = [channel for channel in asked[0].scores if channel != BM25]
-    kept = {BM25: fuse.weight_of(BM25, {})} if BM25 in asked[0].scores else {}
+def _best(asked: Sequence[Asked], held: Mapping[str, float] | None = None) -> dict[str, float]:
+    """The best of all combinations of steps; of equal ones that which is nearest to the defaults. `held` stay."""
+    kept = {c: w for c, w in {BM25: fuse.weight_of(BM25, {}), **(held or {})}.items() if c in asked[0].scores}
+    free = [channel for channel in asked[0].scores if channel not in kept]
     ordered = sorted(itertools.product(range(len(_STEPS)), repeat=len(free)), key=sum)
     best, found = -1.0, dict(kept)
     for places in ordered:
@@ -114,14 +116,16 @@ def _best(asked: Sequence[Asked]) -> dict[str, float]:
     return found
 
 
-def _told(weights: Mapping[str, float], asked: Sequence[Asked], groups: Sequence[int]) -> Hybrid:
+def _told(
+    weights: Mapping[str, float], plain: Mapping[str, float], asked: Sequence[Asked], groups: Sequence[int]
+) -> Hybrid:
     before, after = (np.array([ndcg_of(one, w) for one in asked]) for w in ({}, weights))
     low, high = interval(after - before, groups)
-    without = np.array([ndcg_of(one, _NO_HEADS) for one in asked])
+    without = np.array([ndcg_of(one, plain) for one in asked])
     gain = interval(after - without, groups)
     return Hybrid(
         weights, {channel: float(_alone(asked, channel).mean()) for channel in asked[0].scores}, float(before.mean()),
-        float(after.mean()), low, high, len(asked), float(without.mean()), *gain,
+        float(after.mean()), low, high, len(asked), float(without.mean()), *gain, enough(groups),
     )  # fmt: skip
 
 

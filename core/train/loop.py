@@ -312,7 +312,11 @@ def _optimiser(weights: list[nn.Parameter], settings: Settings) -> torch.optim.A
     return torch.optim.AdamW([g for g in groups if g["params"]], lr=settings.learning_rate, fused=on_chip)
 
 
-def _others() -> KnownError:
-    return KnownError(
+class OtherTraining(KnownError):
+    """The folder holds a run with other settings or other data."""
+
+
+def _others() -> OtherTraining:
+    return OtherTraining(
         "This training was begun with other settings or other data, so it cannot go on.", "Begin it anew."
     )

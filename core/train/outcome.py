@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from core.base.events import Listener, Progress
 from core.train.gate import Verdict
 
 TEXTS = 6  # questions shown of those that moved up, and of those that moved down
@@ -33,11 +34,12 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A reranker's verdict: `reranker` names it where it was accepted, with the `weight` of its part of the score."""
+    """A reranker's verdict: `tried` names it, and `reranker` too where it was accepted, with the `weight` of its part."""
 
     reranker: str
     weight: float
     gate: Verdict
+    tried: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,11 @@ class Headed:
     low: float
     high: float
     queries: int
+
+
+def renamed(listener: Listener, stage: str) -> Listener:
+    """Tells all progress as that of `stage`: what is read in to judge by is no new index for the library."""
+    return lambda event: listener(replace(event, stage=stage) if isinstance(event, Progress) else event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,20 @@ It is compared with the search that it would read for, whether the encoder of th
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+from core.base.errors import ModelDamaged, ModelMissing
 from core.base.events import Control, Listener
 from core.encode.encoder import Encoder
 from core.encode.load import open_reranker
 from core.evaluate.kept_vectors import KeptVectors
-from core.models.bundles import RERANKER, Bundle, active
+from core.models.bundles import RERANKER, Bundle, active, find
 from core.search.fuse import Fusing
 from core.train import rerank_stage
 from core.train.cross_bundle import save_reranker
 from core.train.cross_model import CrossModel
-from core.train.outcome import Read, StageReport
+from core.train.outcome import Read, StageReport, renamed
 from core.train.pool import Pool
 from core.train.recipes import ReaderStage
 from core.train.reranked import Reranker
@@ -32,9 +34,11 @@ def kept(trained: Reranker, base: Bundle, stage: ReaderStage, own: Path) -> Bund
     return save_reranker(model, own, {"recipe": rerank_stage.NAME})
 
 
-def installed() -> Bundle | None:
-    """The reranker that the person has chosen, None without one."""
-    return active(RERANKER)
+def there(current: str, own: Path) -> Bundle | None:
+    """The reranker that the person has chosen, else the library's `current` one; None without either."""
+    with contextlib.suppress(ModelMissing, ModelDamaged):
+        return active(RERANKER) or (find(current, own) if current else None)
+    return None
 
 
 def read(
@@ -46,7 +50,7 @@ def read(
     Raises:
         ModelMissing, ModelDamaged, Cancelled, DiskFull
     """
-    reranker = open_reranker(bundle.id, also=own)
+    reranker, listener = open_reranker(bundle.id, also=own), renamed(listener, "reading")
     report = StageReport(rerank_stage.NAME, 0, 0.0)
     candidate = rerank_stage.chosen(
         bundle, report, reranker, tune, serving, vectors, fusing=fusing, control=control, listener=listener
@@ -54,5 +58,5 @@ def read(
     verdict = rerank_stage.judged(
         candidate, reranker, final, serving, vectors, fusing=fusing, control=control, listener=listener
     )
-    found = Read(bundle.id if verdict.accepted else "", candidate.weight, verdict)
+    found = Read(bundle.id if verdict.accepted else "", candidate.weight, verdict, bundle.id)
     return found, StageReport("reading", 0, 0.0, candidate.report.metrics)

@@ -84,6 +84,7 @@ RECIPES = {
         QueryStage(epochs=8, rate=1e-3, layers=2, moments=1),
         FullStage(400, questions=10_000, epochs=3, reader=ReaderStage()),
         writing=60.0,
+        heads=HeadsStage(),
     ),
 }
 

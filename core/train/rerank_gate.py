@@ -20,6 +20,7 @@ from core.base.events import Control, Listener, Progress, ignore
 from core.base.types import Query
 from core.encode.encoder import QUERY, Encoder
 from core.evaluate import metrics
+from core.evaluate.closely import affordable
 from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.run import passage_names
 from core.evaluate.throwaway import build
@@ -27,13 +28,14 @@ from core.search.candidates import DEPTH, Ranking
 from core.search.fuse import Fusing
 from core.search.rerank import Reading, Reranker, reweighed
 from core.search.searcher import Searcher
-from core.train.gate import LEAST_QUESTIONS, Check, Values, Verdict, by_kind, interval, kind_check
+from core.train.gate import Check, Values, Verdict, by_kind, enough, interval, kind_check, reason
 from core.train.pool import Pool
 
 JUDGING = "reading"
 WEIGHTS = (0.5, 1.0, 2.0, 4.0)
 LEAST_READ = 10  # candidates: the hits of a first page
 _TOP = 10
+_BETTER = "It puts the right passages first more often, on questions that it was not trained on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def measured(
             found, seconds = _read(pool, searcher, reranker, fusing, control, listener)
         finally:
             searcher.close()
-    read = _affordable(seconds, fusing)
+    read = affordable(seconds, fusing)
     judged = [_judged(*one, read, weights, names, pool.dataset.qrels[str(at)]) for at, one in enumerate(found)]
     return RerankMeasured(
         np.array([fused for fused, _ in judged]),
@@ -96,10 +98,10 @@ def judge_reranker(found: RerankMeasured, weight: float, kinds: Sequence[str], g
         *(kind_check(kind, lost) for kind, lost in changed.items()),
     )
     failed = next((check for check in checks if not check.passed), None)
-    decided = count >= LEAST_QUESTIONS
+    decided = enough(groups)
     means = (float(before.mean()), float(after.mean())) if count else (0.0, 0.0)
     return Verdict(
-        decided and failed is None, decided, _reason(count, failed), *means, means[1] - means[0], low, high, *means,
+        decided and failed is None, decided, reason(groups, failed, _BETTER), *means, means[1] - means[0], low, high, *means,
         count, checks, changed,
     )  # fmt: skip
 
@@ -120,13 +122,6 @@ def _read(
     return found, seconds
 
 
-def _affordable(seconds: Sequence[float], fusing: Fusing) -> int:
-    typical = statistics.median(seconds) if seconds else 0.0
-    if typical <= fusing.closely_seconds:
-        return fusing.closely
-    return int(fusing.closely * fusing.closely_seconds / typical)
-
-
 def _judged(
     ranking: Ranking, scores: Values, read: int, weights: Sequence[float], names: Mapping[int, Sequence[str]],
     gains: Mapping[str, int],
@@ -140,11 +135,3 @@ def _judged(
 def _ndcg(ranking: Ranking, names: Mapping[int, Sequence[str]], gains: Mapping[str, int]) -> float:
     found = dict.fromkeys(name for id in ranking.ids.tolist() for name in names.get(id, ()))
     return metrics.ndcg(list(found)[:_TOP], gains)
-
-
-def _reason(count: int, failed: Check | None) -> str:
-    if count < LEAST_QUESTIONS:
-        return f"Cannot tell: only {count} held-out questions, and {LEAST_QUESTIONS} are needed. Nothing was changed."
-    if failed is not None:
-        return f"Refused: {failed.reason}. Nothing was changed."
-    return "It puts the right passages first more often, on questions that it was not trained on."

@@ -14,30 +14,26 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.base.errors import Cancelled, KnownError, LibraryLocked
+from core.base.errors import Cancelled, DiskFull, KnownError, LibraryLocked
 from core.base.events import Control, Listener
 from core.base.files import FileLock, read_json, write_json
-from core.base.types import RERANK
 from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
-from core.encode.load import open_encoder
 from core.encode.towers import queries_of
 from core.index import generation
-from core.ingest.indexing import Indexer
 from core.models import adapted
 from core.store import database, passages
 from core.store.documents import now
 from core.train.outcome import Outcome
 from core.train.recipes import Recipe, named
+from core.worker import adapt_ending
 from core.worker.adapt_writing import LocalWriter
 from core.worker.finding import encoder_for
-from core.worker.reencoding import reencode
 
 FOLDER = Path("jobs") / "adapt"
 RUNNING, STOPPED, ACCEPTED, REFUSED = "running", "stopped", "accepted", "refused"
 UNDECIDED, TAKEN_BACK, FAILED = "undecided", "taken-back", "failed"
-_PLAN = "run.json"
-_TRIES, _WAIT_SECONDS = 600, 0.5  # for the library's lock, which a removal may hold
+_PLAN, GROUND = "run.json", "questions.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +82,12 @@ def adapt(
         started = time.monotonic()
         try:
             row = _run(library, row, chosen, present, control, listener)
-        except Cancelled:
+        except (Cancelled, DiskFull, LibraryLocked):
             row = replace(row, state=STOPPED)
             raise
-        except KnownError as error:
-            row = replace(row, state=FAILED, reason=error.message)
+        except (KnownError, ValueError) as error:
+            row = replace(row, state=FAILED, reason=getattr(error, "message", str(error)))
+            _clear(library, row)
             raise
         finally:
             row = replace(row, seconds=round(row.seconds + time.monotonic() - started, 1))
@@ -143,81 +140,42 @@ def _living(library: Path, rows: Sequence[RunRow]) -> list[RunRow]:
 
 
 def _run(library: Path, row: RunRow, recipe: Recipe, present: Encoder, control: Control, listener: Listener) -> RunRow:
-    from core.train.adapt import Run
-    from core.train.adapt import adapt as learn
-
-    db = database.open_reader(library)
-    try:
-        folder = _folder(library, row.number)
-        run = Run(library, folder, recipe, row.minutes or recipe.minutes, control, listener)
-        writer = LocalWriter(folder, recipe.writing, control, listener) if recipe.writing else None
-        outcome = learn(run, db, present, writer)
-    finally:
-        db.conn.close()
-    return _ended(library, row, outcome, control, listener)
-
-
-def _ended(library: Path, row: RunRow, outcome: Outcome, control: Control, listener: Listener) -> RunRow:
-    gate, read = outcome.gate, outcome.read
-    reader = read.reranker if read else ""
-    taken = outcome.queries or outcome.encoder or reader
+    folder = _folder(library, row.number)
+    ending = adapt_ending.read(library, folder)
+    if ending is None:
+        outcome = _learnt(library, folder, row, recipe, present, control, listener)
+        ending = adapt_ending.begin(library, folder, outcome)
+    outcome = ending.outcome
+    number = adapt_ending.take_over(library, ending, control, listener)
+    taken, gate = adapt_ending.taken(ending), outcome.gate
     state = ACCEPTED if taken else REFUSED if gate.decided else UNDECIDED
-    before = generation.current_number(library) or 0
-    number = 0
-    if outcome.encoder:
-        encoder = open_encoder(outcome.encoder, also=adapted.folder(library))
-        number = reencode(library, control=control, listener=listener, encoder=encoder).generation
-    fusion = dict(outcome.headed.weights) if outcome.headed and outcome.headed.encoder else {}
-    if read and reader:
-        fusion[RERANK] = read.weight
-    if outcome.queries or fusion:
-        number = _switch(library, outcome.queries or None, reader or None, fusion, control, listener)
     return replace(
-        row, state=state, reason=_reason(gate.accepted, outcome), generation=number, previous=before if number else 0,
-        made=taken, gate=to_plain(gate), read=to_plain(read) if read else None,
+        row, state=state, reason=adapt_ending.reason(ending), generation=number,
+        previous=ending.before if number and number != ending.before else 0, made=taken, gate=to_plain(gate),
+        read=to_plain(outcome.read) if outcome.read else None,
         headed=to_plain(outcome.headed) if outcome.headed else None, stages=tuple(to_plain(outcome.stages)),
         up=tuple(to_plain(outcome.up)), down=tuple(to_plain(outcome.down)),
     )  # fmt: skip
 
 
-def _reason(accepted: bool, outcome: Outcome) -> str:
-    """Of the encoder, and of what came of the run beside it."""
-    beside = []
-    if outcome.headed is not None and outcome.headed.encoder:
-        beside.append("It learned the weights of words, with which search finds more.")
-    if outcome.read is not None and outcome.read.reranker:
-        beside.append(f"A reranker reads the best hits. {outcome.read.gate.reason}")
-    own = outcome.gate.reason if accepted or not beside else "The vectors of the model stay as they were."
-    return " ".join((own, *beside))
+def _learnt(
+    library: Path, folder: Path, row: RunRow, recipe: Recipe, present: Encoder, control: Control, listener: Listener
+) -> Outcome:
+    from core.train.adapt import Run
+    from core.train.adapt import adapt as learn
+    from core.train.loop import OtherTraining
 
-
-def _switch(
-    library: Path, queries: str | None, reranker: str | None, fusion: dict[str, float], control: Control,
-    listener: Listener,
-) -> int:  # fmt: skip
-    """Let queries go through another encoder, channels weigh otherwise, or a reranker read the best hits: a new
-    generation of the same segments."""
-    lock = database.lock(library, "adapt")
-    for attempt in range(_TRIES):
-        try:
-            lock.acquire()
-            break
-        except LibraryLocked:
-            if attempt == _TRIES - 1:
-                raise
-            control.check()
-            time.sleep(_WAIT_SECONDS)
+    db = database.open_reader(library)
     try:
-        db = database.open_writer(library)
+        run = Run(library, folder, recipe, row.minutes or recipe.minutes, control, listener)
+        writer = LocalWriter(folder, recipe.writing, control, listener) if recipe.writing else None
         try:
-            indexer = Indexer(library, db, encoder_for(library), control, listener)
-            current = generation.current(library)
-            weights = {**(current.fusion if current else {}), **fusion} if fusion else None
-            return indexer.commit(queries=queries, reranker=reranker, fusion=weights).number
-        finally:
-            db.conn.close()
+            return learn(run, db, present, writer)
+        except OtherTraining:  # what it learns from has changed under it: its questions stay, its stages begin anew
+            _clear(library, row, but=GROUND)
+            return learn(run, db, present, writer)
     finally:
-        lock.release()
+        db.conn.close()
 
 
 @contextmanager
@@ -248,20 +206,23 @@ def _begun(library: Path, recipe: Recipe, minutes: float | None, present: Encode
     resting = [row for row in rows if row.state in (RUNNING, STOPPED)]
     old = next((row for row in resting if row is rows[-1] and row.recipe == recipe.name), None)
     for row in resting:
-        if row is not old or row.present != serving:  # another run was begun, or another encoder serves now
+        changed = row.present != serving and adapt_ending.read(library, _folder(library, row.number)) is None
+        if row is not old or changed:  # another run was begun, or another encoder serves now
             _clear(library, row)
     if old is not None:
-        row = replace(old, state=RUNNING, minutes=minutes, present=serving)
+        row = replace(old, state=RUNNING, minutes=minutes)
+        if adapt_ending.read(library, _folder(library, row.number)) is None:
+            row = replace(row, present=serving)
     else:
         row = RunRow(rows[-1].number + 1 if rows else 1, recipe.name, now(), RUNNING, minutes=minutes, present=serving)
     _write(library, row)
     return row
 
 
-def _clear(library: Path, row: RunRow) -> None:
+def _clear(library: Path, row: RunRow, but: str = "") -> None:
     """Checkpoints of a run that is over take room and serve nobody."""
     for path in _folder(library, row.number).iterdir():
-        if path.name != _PLAN:
+        if path.name not in (_PLAN, but):
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 

@@ -55,7 +55,9 @@ def _found(library: Path, encoder: Encoder, control: Control, listener: Listener
 
 
 def _commit(library: Path, indexer: Indexer, found: Calibration, passage_count: int) -> Generation:
-    """The reranker keeps its weight: it was found on other questions."""
+    """The reranker keeps its weight: it was found on other questions. So do all, where none better were found."""
     current = generation.current(library)
-    kept = {c: weight for c, weight in (current.fusion if current else {}).items() if c == RERANK}
-    return indexer.commit(fusion={**kept, **found.weights}, metrics={CALIBRATED: float(passage_count)})
+    present = dict(current.fusion) if current else {}
+    kept = {RERANK: present[RERANK]} if RERANK in present else {}
+    weights = {**kept, **found.weights} if found.accepted else present
+    return indexer.commit(fusion=weights, metrics={CALIBRATED: float(passage_count)})

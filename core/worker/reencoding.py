@@ -6,14 +6,16 @@ read meanwhile by the old encoder is not lost. The old generation stays, for the
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlite_utils import Database
 
+from core.base.errors import Cancelled
 from core.base.events import Changed, Control, Listener, Progress, Throttle
 from core.base.types import Generation
 from core.base.wire import to_plain
@@ -44,13 +46,16 @@ class Reencoded:
 
 
 def reencode(
-    library: Path, model: str | None = None, *, control: Control, listener: Listener, encoder: Encoder | None = None
-) -> Reencoded:
-    """Make the index of `library` with the encoder `model` (by default the active one) and switch to it.
+    library: Path, model: str | None = None, *, control: Control, listener: Listener, encoder: Encoder | None = None,
+    fusion: Mapping[str, float] | None = None,
+) -> Reencoded:  # fmt: skip
+    """Make the index of `library` with the encoder `model` (by default the active one) and switch to it; `fusion` are
+    the channels' weights then, where they are known.
 
     Raises:
         NotALibrary, LibraryLocked, ModelMissing, ModelDamaged, DiskFull
-        Cancelled: the old generation stays in use; what was encoded is kept.
+        Cancelled: the old generation stays in use; what was encoded is kept. Once the new one serves, token vectors and
+            concepts that are not done are left to the next reading in, and nothing is raised.
     """
     database.require(library)
     begun = time.monotonic()
@@ -58,7 +63,7 @@ def reencode(
     with _writing(library) as db:
         job = jobs.start(db, KIND, {"model": encoder.id})
         with recorded(db, job) as outcome:
-            made = _reencode(library, db, encoder, control, listener, begun)
+            made = _reencode(library, db, encoder, control, listener, begun, fusion)
             outcome.update(to_plain(made))
         return made
 
@@ -75,23 +80,34 @@ def _writing(library: Path) -> Iterator[Database]:
 
 
 def _reencode(
-    library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, begun: float
-) -> Reencoded:
+    library: Path, db: Database, encoder: Encoder, control: Control, listener: Listener, begun: float,
+    fusion: Mapping[str, float] | None,
+) -> Reencoded:  # fmt: skip
     before = generation.current(library)
     encoded, anew = 0, before is None or before.encoder != encoder.id
     if anew:
         encoded = _encode(library, db, encoder, control, listener)
-        made = rebuild(library, db, encoder, input_text, control=control, listener=listener)
+        made = rebuild(library, db, encoder, input_text, fusion=fusion, control=control, listener=listener)
         listener(Changed(made.number, documents.count(db), passages.count(db)))
     index_stored(library, db)  # of what was removed meanwhile copies may have taken over passages
     indexer = Indexer(library, db, encoder, control, listener)
-    indexer.complete_tokens()
-    made = fit_concepts(library, db, indexer, control, listener)
+    made = _rest(library, db, indexer, control, listener)
     if anew:
         _drop_steps(library, before, made)
+    indexer.writer.collect_garbage()
     back = max((g.number for g in generation.history(library) if g.encoder != encoder.id), default=0)
     seconds = round(time.monotonic() - begun, 2)
     return Reencoded(made.number, encoder.id, passages.count(db), encoded, seconds, back)
+
+
+def _rest(library: Path, db: Database, indexer: Indexer, control: Control, listener: Listener) -> Generation:
+    """Token vectors and concepts: as far as there is time. The new encoder serves already."""
+    with contextlib.suppress(Cancelled):
+        indexer.complete_tokens()
+        return fit_concepts(library, db, indexer, control, listener)
+    current = generation.current(library)
+    assert current is not None
+    return current
 
 
 def _drop_steps(library: Path, before: Generation | None, made: Generation) -> None:

@@ -117,3 +117,16 @@ def test_collapsed_vectors_are_refused(ill: Health) -> None:
     )
     assert not verdict.accepted
     assert "collapsed" in verdict.reason
+
+
+def test_few_documents_decide_nothing() -> None:
+    """Drawing one document again and again gives the same gain each time: an interval without any width."""
+    base = np.full(60, 0.5)
+    gain = np.zeros(60)
+    gain[:2] = (0.3, -0.2)
+    few = _judge(_measured(base), _measured(base + gain), groups=[1] * 60)
+    assert not few.accepted
+    assert not few.decided
+    assert few.reason == (
+        "Cannot tell: the held-out questions come from too few documents (1; 6 are needed). Nothing was changed."
+    )

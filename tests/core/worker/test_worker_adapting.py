@@ -34,7 +34,7 @@ from core.train.hybrid import Hybrid
 from core.train.m3_recipe import HeadsStage
 from core.train.recipes import RECIPES, FullStage, QueryStage, ReaderStage, Recipe
 from core.train.teacher import Lesson
-from core.worker import adapting
+from core.worker import adapt_ending, adapting
 from core.worker.adapt_estimate import estimate
 from core.worker.doctor import examine
 from core.worker.finding import Finder, encoder_for
@@ -285,6 +285,46 @@ def test_the_longest_recipe_with_heads_and_a_reader_that_then_serve(
     assert _wrong(library) == []
     assert roll_back(library, made["previous"]) == made["previous"]
     assert adapting.history(library)[-1]["state"] == "taken-back"
+
+
+def test_stopped_while_the_library_changes_over_it_goes_on_there(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _accepting(monkeypatch)
+    before = generation.current(library)
+    assert before
+    switch = adapt_ending._switch
+
+    def stopped(*args: object, **more: object) -> int:
+        raise Cancelled()
+
+    with monkeypatch.context() as patch, pytest.raises(Cancelled):
+        patch.setattr(adapt_ending, "_switch", stopped)
+        _adapt(library)
+    assert adapting.history(library)[0]["state"] == "stopped"
+    monkeypatch.setattr(adapting, "_learnt", None)  # nothing is learned again
+    made = _adapt(library)
+    assert (made["number"], made["state"], made["previous"]) == (1, "accepted", before.number)
+    assert _queries(library) == made["made"]
+    assert switch is adapt_ending._switch
+
+
+def test_what_does_not_fit_the_librarys_encoder_any_more_is_not_taken_over(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _accepting(monkeypatch)
+    begin = adapt_ending.begin
+
+    def meanwhile(*args: object) -> adapt_ending.Ending:
+        return replace(begin(*args), encoders=("another-encoder", ""))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(adapt_ending, "begin", meanwhile)
+    with pytest.raises(KnownError, match="another encoder meanwhile"):
+        _adapt(library)
+    (row,) = adapting.history(library)
+    assert row["state"] == "failed"
+    assert _queries(library) == ""
+    assert [path.name for path in (library / "jobs/adapt/0001").iterdir()] == ["run.json"]
 
 
 def test_what_was_removed_leaves_the_runs(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
