@@ -175,10 +175,13 @@ def rarities(backbone: Backbone, pieces: Sequence[Piece], power: float) -> Tenso
     """Weights [V] of tokens in a question's mean: their idf in the library to the power `power`.
 
     What stands in every passage (of, the, the special tokens) says little of what is asked; a plain mean gives it as
-    much weight as the rest. Source: the weighted mean of Arora, Liang & Ma 2017, with idf in place of their weight.
+    much weight as the rest. So does what stands before every text of a kind: tokens of prefixes weigh least.
+    Source: the weighted mean of Arora, Liang & Ma 2017, with idf in place of their weight.
     """
     holding = np.zeros(len(backbone.tokens.names()))
-    for ids in backbone.ids([piece.input for piece in pieces]):
+    for ids in backbone.tokens.ids([piece.input for piece in pieces]):
         holding[np.unique(ids)] += 1
     idf = np.log((len(pieces) + 1) / (holding + 0.5))
+    for ids in backbone.tokens.ids(["", *backbone.prefixes.values()]):
+        idf[ids] = _LEAST_IDF
     return torch.from_numpy(np.maximum(idf, _LEAST_IDF) ** power).float()

@@ -31,7 +31,7 @@ from core.train.pool import Pool
 from core.train.query_side import QuerySettings, QuerySide, rarities
 from core.train.recipes import QueryStage
 from core.train.record import Record
-from core.train.teacher import Lesson, teach
+from core.train.teacher import Lesson, among, teach
 
 NAME = "queries"
 MOMENT = "moment"
@@ -93,8 +93,8 @@ def _task(
 ) -> QuerySide:
     snapshot = searcher.snapshot()
     living = set(snapshot.ids().tolist())  # some may have been removed while the lessons were made
-    there = tuple(one for one in lessons if living.issuperset(one.passages))
     ids = [piece.id for piece in ground.pieces if piece.id in living]
+    there = among(lessons, frozenset(ids))
     neutral = None if snapshot.means is None else snapshot.means.query_map()
     vectors = snapshot.vectors(np.array(ids))
     return QuerySide(backbone, ground.split.train, there, ids, vectors, settings, neutral=neutral)
@@ -125,8 +125,8 @@ def _lessons(
     except (OSError, ValueError, TypeError, KeyError):
         kept = teach(ground.split.train, searcher, control=control, listener=listener)
         write_json(path, to_plain(kept))
-    there = {piece.id for piece in ground.pieces}
-    return tuple(one for one in kept if there.issuperset(one.passages) and one.question < len(ground.split.train))
+    asked = [one for one in kept if one.question < len(ground.split.train)]
+    return among(asked, frozenset(piece.id for piece in ground.pieces))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 MINING = "mining"
 NEAR, FAR = 48, 16  # passages of a lesson: the best, and others by chance from further down
 DEPTH = 200
+LEAST = 2  # passages of a lesson
 _KNOWN = 20  # questions after which it is known how long one takes
 _LEAST = 20  # ranked passages, below which nothing is said of neighbours
 _BEST = 10  # that are believed
@@ -60,12 +61,23 @@ def teach(
         listener(Progress(MINING, number, len(questions), seconds_left=left))
         begun = time.monotonic()
         ranking = searcher.ranking(Query(question.text, literal=True), DEPTH, without=question.positive)
-        if len(ranking.ids) > 1:
+        if len(ranking.ids) >= LEAST:
             vectors = searcher.snapshot().vectors(ranking.ids)
             scores = strengthened(ranking.totals, vectors.astype(np.float64))
             lessons.append(_lesson(number, ranking.ids, scores, near, far, random))
         spent += time.monotonic() - begun
     return tuple(lessons)
+
+
+def among(lessons: Sequence[Lesson], there: frozenset[int]) -> tuple[Lesson, ...]:
+    """The lessons as far as their passages are `there`; one of which fewer than two are left compares nothing."""
+    kept = []
+    for one in lessons:
+        places = [place for place, id in enumerate(one.passages) if id in there]
+        if len(places) >= LEAST:
+            passages = tuple(one.passages[place] for place in places)
+            kept.append(Lesson(one.question, passages, tuple(one.scores[place] for place in places)))
+    return tuple(kept)
 
 
 def strengthened(totals: Floats, vectors: Floats) -> Floats:
