@@ -37,8 +37,9 @@ class AdoreSettings:
     """`questions` a batch, each against its positive and the `retrieved` best passages of the moment.
 
     With `denoise` a passage is no negative that stands in the positive's section, says nearly the same, or scored above
-    `ceiling` times the positive's score by the encoder that training began with. `loss` "kl" follows the teacher's
-    scores, with `contrast` times the contrastive loss beside it; `anchor` weighs the distance to the first vectors.
+    `ceiling` times the positive's score by the encoder that training began with, both counted from the mean over all
+    passages. `loss` "kl" follows the teacher's scores, with `contrast` times the contrastive loss beside it; `anchor`
+    weighs the distance to the first vectors.
     """
 
     questions: int = 32
@@ -140,7 +141,8 @@ class Adore:
         if self.settings.denoise:
             first_BP = self._first_QD[list(numbers)] @ self._pieces_PD.T
             own_B1 = first_BP.gather(1, torch.tensor(own, device=first_BP.device).unsqueeze(1))
-            never_BP = first_BP > own_B1 - (1 - self.settings.ceiling) * own_B1.abs()
+            mean_B1 = first_BP.mean(1, keepdim=True)  # the cosines of some encoders are all near 1
+            never_BP = first_BP > own_B1 - (1 - self.settings.ceiling) * (own_B1 - mean_B1).abs()
         for row, place in enumerate(own):
             piece = self.pieces[place]
             beside = self._sections[piece.group, piece.section] if self.settings.denoise else []

@@ -24,8 +24,9 @@ DEPTH = 200  # ANCE draws from as many
 @dataclass(frozen=True, slots=True)
 class Mining:
     """`count` negatives a question out of the first `depth` ranks, the first `skip` left out. Candidates above
-    `ceiling` times the positive's score are taken for answers (NV-Retriever). With `spread` they are drawn at random
-    over the ranks (ANCE), else the hardest are taken. `denoise` False leaves out nothing but the positive itself."""
+    `ceiling` times the positive's score are taken for answers (NV-Retriever); scores count from the lowest of the
+    ranking, since some encoders' cosines are all near 1. With `spread` they are drawn at random over the ranks (ANCE),
+    else the hardest are taken. `denoise` False leaves out nothing but the positive itself."""
 
     count: int = 8
     depth: int = DEPTH
@@ -55,7 +56,8 @@ def mine(
             continue
         kept = [(id, s) for id, s in ranked if id in by_id and id != positive]
         if mining.denoise:
-            kept = _clean(kept, scores[positive], by_id[positive], by_id, known, mining)
+            highest = ceiling_of(scores[positive], min(scores.values()), mining.ceiling)
+            kept = _clean(kept, highest, by_id[positive], by_id, known)
         kept = _chosen(kept[mining.skip :], mining, random)
         if kept:
             teacher = (scores[positive], *(score for _, score in kept))
@@ -63,12 +65,16 @@ def mine(
     return tuple(found)
 
 
+def ceiling_of(own: float, floor: float, ceiling: float) -> float:
+    """The score above which a passage is taken for an answer, too: so much of the way from `floor` to the positive's
+    `own` score."""
+    return own - (1 - ceiling) * abs(own - floor)
+
+
 def _clean(
-    ranked: Ranked, own: float, positive: Piece, by_id: dict[int, Piece], known: dict[int, frozenset[int]],
-    mining: Mining,
-) -> Ranked:  # fmt: skip
+    ranked: Ranked, highest: float, positive: Piece, by_id: dict[int, Piece], known: dict[int, frozenset[int]]
+) -> Ranked:
     """Without what is probably an answer, too."""
-    highest = own - (1 - mining.ceiling) * abs(own)
     kept = []
     for id, score in ranked:
         if score <= highest and not _beside(by_id[id], positive):

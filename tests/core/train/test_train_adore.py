@@ -57,9 +57,10 @@ def expected(task: Adore, number: int, query: Any) -> list[int]:
     passages, first = task.frozen.pieces.astype(np.float64), task.frozen.questions[number].astype(np.float64)
     own = next(place for place, piece in enumerate(task.pieces) if piece.id == question.positive)
     positive, highest = task.pieces[own], float(first @ passages[own])
+    floor = float(np.mean([first @ passage for passage in passages]))
     scored = []
     for place, piece in enumerate(task.pieces):
-        answer = float(first @ passages[place]) > highest - (1 - settings.ceiling) * abs(highest)
+        answer = float(first @ passages[place]) > highest - (1 - settings.ceiling) * abs(highest - floor)
         answer |= (piece.group, piece.section) == (positive.group, positive.section)
         answer |= alike(shingles(piece.text), shingles(positive.text))
         if place != own and not (answer and settings.denoise):
@@ -78,6 +79,22 @@ def test_it_retrieves_by_the_question_of_the_moment_without_probable_answers(
     assert found == [expected(task, number, query) for number, query in zip(numbers, moved, strict=True)]
     assert found != task.retrieved(numbers, torch.from_numpy(task.frozen.questions[numbers]))
     assert (60 in found[3]) != denoise  # the copy
+
+
+def test_cosines_that_are_all_high_leave_negatives(tiny_bundle: Bundle) -> None:
+    """With a part that all vectors share hardly a passage falls below 95 % of the positive's cosine as such."""
+    task = made(tiny_bundle)
+    common = np.zeros((1, 64), np.float32)
+    common[0, 0] = 4.0
+    unit = [own + common for own in (task.frozen.questions, task.frozen.pieces)]
+    questions_QD, pieces_PD = (own / np.linalg.norm(own, axis=1, keepdims=True) for own in unit)
+    assert (questions_QD @ pieces_PD.T).min() > 0.85
+    narrow = Adore(task.backbone, task.questions, task.pieces, task.settings, Frozen(questions_QD, pieces_PD))
+    numbers = list(range(12))
+    assert any(narrow.retrieved(numbers, torch.from_numpy(questions_QD[numbers])))
+    never = narrow._never(numbers).float().mean(1).numpy()
+    same = task._never(numbers).float().mean(1).numpy()
+    np.testing.assert_allclose(never, same, atol=0.2)  # moving all vectors alike changes little
 
 
 @pytest.mark.parametrize("loss", ["infonce", "kl"])

@@ -66,6 +66,15 @@ def test_below_zero_the_ceiling_is_below_the_positive_too() -> None:
     assert found[0].negatives == (3,)
 
 
+def test_scores_that_are_all_high_leave_candidates() -> None:
+    """An encoder whose cosines lie between 0.85 and 0.92: what is near the answer is out, what is far is not."""
+    pieces = [_piece(i) for i in range(1, 6)]
+    ranked = [(2, 0.92), (1, 0.90), (3, 0.899), (4, 0.88), (5, 0.85)]
+    assert mine([_QUESTION], pieces, _search(ranked))[0].negatives == (4, 5)
+    moved = [(id, score - 0.8) for id, score in ranked]
+    assert mine([_QUESTION], pieces, _search(moved))[0].negatives == (4, 5)
+
+
 def test_a_question_that_does_not_find_its_passage_has_none() -> None:
     assert mine([_QUESTION], [_piece(1), _piece(2)], _search([(2, 1.0)])) == ()
     assert mine([_QUESTION], [_piece(1)], _search([(1, 1.0)])) == ()
