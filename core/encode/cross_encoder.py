@@ -54,15 +54,23 @@ class CrossEncoder:
             ) from error
         self._segments = len(self._session.get_inputs()) > 1
 
-    def score(self, question: str, passages: Sequence[str], *, until: float = float("inf")) -> FloatArray:
+    def score(
+        self, question: str, passages: Sequence[str], *, until: float = float("inf"), control: Control | None = None
+    ) -> FloatArray:
         """Scores [N] of passages for one question: logits, larger is better.
 
         They are worked off in their order until the clock (`time.perf_counter`) will have passed `until`; those that
         the time was too short for are not a number. `passages` are what an encoder sees of each.
+
+        Raises:
+            Cancelled: through `control`, as soon as the pairs at work are done.
         """
         first = self._pairs.questions([question])[0]
         pairs = [self._pairs.joined(first, own) for own in self._pairs.passages(passages)]
-        return self._worked(pairs, _Deadline(until).allows)
+        scores = self._worked(pairs, _Deadline(until, control).allows)
+        if control is not None:
+            control.check()
+        return scores
 
     def __call__(self, pairs: Sequence[tuple[str, str]], control: Control | None = None) -> FloatArray:
         """Scores [N] of many pairs (question, passage).
@@ -122,9 +130,10 @@ class _Shared:
 
 
 class _Deadline:
-    def __init__(self, until: float) -> None:
-        self._until = until
+    def __init__(self, until: float, control: Control | None = None) -> None:
+        self._until, self._control = until, control
 
     def allows(self, spent: float) -> bool:
         """Whether another pair that takes as long as the last one will be done in time."""
-        return time.perf_counter() + spent <= self._until
+        cancelled = self._control is not None and self._control.cancelled
+        return not cancelled and time.perf_counter() + spent <= self._until

@@ -117,6 +117,10 @@ class Snapshot:
         """The passages of these ids; those no longer in the library are left out."""
         return passages.passages(self._db, ids)
 
+    def hashes_of(self, ids: Sequence[int]) -> dict[int, str]:
+        """What names the text that the encoder sees of these passages; those no longer in the library are left out."""
+        return passages.hashes(self._db, ids)
+
     def languages_of(self, ids: Sequence[int]) -> dict[int, str]:
         """The languages of these passages; those no longer in the library are left out."""
         return passages.languages(self._db, ids)

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
 from sqlite_utils import Database
 
-from core.base.types import Copy, Filters
+from core.base.types import RERANK, Copy, Filters
 from core.index.snapshot import Snapshot
 from core.search import filters as filtering
 from core.search.candidates import Ranking
@@ -64,21 +65,35 @@ def fold(snapshot: Snapshot, ranking: Ranking, filters: Filters, k: int) -> list
     """`k` hits to be, by the score of the passage shown; fewer when all candidates fold into fewer.
 
     Passages that say the same rank near each other: the best candidates alone are looked at while they are enough.
+    Where only others of them were read closely, the hit has the place of the best one that was.
     """
+    read = _read_closely(ranking)
     depth = max(_LEAST_DEPTH, _DEPTH * k)
     while True:
-        found = _fold(snapshot, ranking.ids[:depth].tolist(), filters)
+        found = _fold(snapshot, ranking.ids[:depth].tolist(), filters, read)
         if len(found) >= k or depth >= len(ranking.ids):
             return found[:k]
         depth *= 4
 
 
-def _fold(snapshot: Snapshot, ids: list[int], filters: Filters) -> list[Folded]:
+def _read_closely(ranking: Ranking) -> frozenset[int]:
+    """Rows of the candidates that the reranker read."""
+    scores = ranking.scores.get(RERANK)
+    return frozenset() if scores is None else frozenset(np.flatnonzero(~np.isnan(scores)).tolist())
+
+
+def _fold(snapshot: Snapshot, ids: list[int], filters: Filters, read: frozenset[int]) -> list[Folded]:
     candidates = _candidates(snapshot.db, ids)
     groups = _groups(snapshot, candidates)
     places = _places(snapshot.db, {c.owner for c in candidates}, filters)
-    found = [_folded(group, places) for group in groups]
-    return sorted((f for f in found if f), key=lambda f: f.row)
+    found = [(_folded(group, places), group) for group in groups]
+    placed = [(_place(one.row, group, read), one) for one, group in found if one]
+    return [one for _, one in sorted(placed, key=lambda both: both[0])]
+
+
+def _place(shown: int, group: Sequence[_Candidate], read: frozenset[int]) -> int:
+    """The row whose place a hit has: that of the passage shown, unless only others of its group were read closely."""
+    return shown if shown in read else min((c.row for c in group if c.row in read), default=shown)
 
 
 def unfolded(snapshot: Snapshot, ranking: Ranking, filters: Filters, k: int) -> list[Folded]:

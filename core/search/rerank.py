@@ -1,13 +1,14 @@
 """The channel `rerank`: the best candidates read together with the question by a cross-encoder, as one more part of
 their score.
 
-It finds nothing of its own. What was read gains at least nothing, so candidates that were not read stay below those
-that were. Its scale is that of the other channels: above the weakest of those read, in standard deviations.
+It finds nothing of its own. What was read gains at least nothing, so candidates that were not read stay below the best
+ones that were. Its scale is that of the other channels: above the weakest of those read, in standard deviations.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -15,7 +16,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import RERANK
+from core.base.events import Control
+from core.base.types import RERANK, Level, Query
 from core.encode.encoder import FloatArray, input_text
 from core.index.snapshot import Snapshot
 from core.search import fuse
@@ -24,6 +26,9 @@ from core.search.fuse import Fusing, Method, Rule
 
 Scores = npt.NDArray[np.float64]
 
+LONGEST_QUESTION = 16_384  # characters: no reranker sees more of a question (512 tokens of 32 characters)
+_READINGS = 16  # kept
+
 
 class Reranker(Protocol):
     """What reads a question and a passage together."""
@@ -31,9 +36,15 @@ class Reranker(Protocol):
     @property
     def id(self) -> str: ...
 
-    def score(self, question: str, passages: list[str], *, until: float = float("inf")) -> FloatArray:
+    def score(
+        self, question: str, passages: list[str], *, until: float = float("inf"), control: Control | None = None
+    ) -> FloatArray:
         """Scores [N], larger is better; not a number for those that the time (`time.perf_counter`) was too short for,
-        which are the last ones."""
+        which are the last ones.
+
+        Raises:
+            Cancelled: through `control`, after the passages at work.
+        """
         ...
 
 
@@ -42,42 +53,66 @@ Rerankers = Callable[[str], Reranker | None]  # from the name that a generation 
 
 @dataclass(slots=True)
 class Reading:
-    """One question to be read with its best candidates. What was read once is known, whatever ranking asks for it.
+    """One question to be read with its best candidates, once: the best of the first ranking, as many as the time of
+    `fusing` allows; without `hurried` all of them. Later rankings of the same question have what is known from then, so
+    that order and parts stay.
 
-    The time of `fusing` runs from the first ranking on; without `hurried` there is time for all.
+    Passages of which the encoder sees the same (equal hashes) are read as one.
     """
 
     reranker: Reranker
     question: str
     fusing: Fusing
     hurried: bool = True
-    _known: dict[int, float] = field(default_factory=dict)
-    _until: float = 0.0
+    _known: dict[str, float] = field(default_factory=dict)  # by the hash of what was read
+    _finished: bool = False
 
-    def apply(self, snapshot: Snapshot, ranking: Ranking, weights: Mapping[str, float]) -> Ranking:
+    def apply(
+        self, snapshot: Snapshot, ranking: Ranking, weights: Mapping[str, float], control: Control | None = None
+    ) -> Ranking:
         """The ranking with the part of this channel, in its new order. One of a single channel stays as it is: its
-        scores have no scale that another one could be added to."""
+        scores have no scale that another one could be added to. Raises Cancelled."""
         if len(ranking.scores) < 2:
             return ranking
-        return reweighed(ranking, self.scores(snapshot, ranking), fuse.weight_of(RERANK, weights), self.fusing.method)
+        scores = self.scores(snapshot, ranking, control)
+        return reweighed(ranking, scores, fuse.weight_of(RERANK, weights), self.fusing.method)
 
-    def scores(self, snapshot: Snapshot, ranking: Ranking) -> Scores:
-        """Raw scores [U] of the candidates, not a number for those that were not read."""
-        best = ranking.ids[: self.fusing.closely].tolist()
-        self._read(snapshot, [id for id in best if id not in self._known])
-        found = np.full(len(ranking.ids), np.nan)
-        found[: len(best)] = [self._known.get(id, np.nan) for id in best]
-        return found
+    def scores(self, snapshot: Snapshot, ranking: Ranking, control: Control | None = None) -> Scores:
+        """Raw scores [U] of the candidates, not a number for those that were not read. Raises Cancelled."""
+        ids = ranking.ids.tolist()
+        hashes = snapshot.hashes_of(ids)
+        if not self._finished:
+            self._read(snapshot, [id for id in ids[: self.fusing.closely] if id in hashes], hashes, control)
+        return np.array([self._known.get(hashes.get(id, ""), np.nan) for id in ids], np.float64)
 
-    def _read(self, snapshot: Snapshot, ids: list[int]) -> None:
-        self._until = self._until or time.perf_counter() + self.fusing.closely_seconds
-        found = snapshot.passages(ids)
-        there = [found[id] for id in ids if id in found]
+    def _read(self, snapshot: Snapshot, ids: list[int], hashes: Mapping[int, str], control: Control | None) -> None:
+        until = time.perf_counter() + self.fusing.closely_seconds if self.hurried else float("inf")
+        first = {hashes[id]: id for id in reversed(ids)}  # of equal ones the best
+        found = snapshot.passages(list(first.values()))
+        there = [found[id] for id in ids if id in found and first[hashes[id]] == id]
         if there:
             texts = [input_text(one.heading_path, one.text, one.title) for one in there]
-            until = self._until if self.hurried else float("inf")
-            read = self.reranker.score(self.question, texts, until=until)
-            self._known |= {one.id: float(score) for one, score in zip(there, read, strict=True)}
+            read = self.reranker.score(self.question[:LONGEST_QUESTION], texts, until=until, control=control)
+            self._known = {hashes[one.id]: float(score) for one, score in zip(there, read, strict=True)}
+        self._finished = True
+
+
+class Readings:
+    """The last readings of a searcher: a question keeps its order and its parts in one state of the library, however
+    many hits are asked for, and long after its ranking was forgotten."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[int, Query, Reading]] = deque(maxlen=_READINGS)
+
+    def of(self, generation: int, query: Query, made: Reading) -> Reading:
+        """The one of this question among these candidates, else `made`: neither number nor size of the hits changes
+        those."""
+        asked = replace(query, k=1, level=Level.PASSAGE, fold=True)
+        known = next((one for number, other, one in self._kept if (number, other) == (generation, asked)), None)
+        if known is None:
+            known = made
+            self._kept.append((generation, asked, made))
+        return known
 
 
 def reweighed(ranking: Ranking, scores: Scores, weight: float, method: Method = Method.Z_SUM) -> Ranking:

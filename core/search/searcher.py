@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from core.base.errors import BadQuery, IndexDamaged
+from core.base.events import Control
 from core.base.types import (
     BM25,
     DENSE,
@@ -40,7 +41,7 @@ from core.search.fuse import Fusing
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
 from core.search.hits import token_matches, word_matches
-from core.search.rerank import Reading, Rerankers
+from core.search.rerank import Reading, Readings, Rerankers
 from core.search.standalone import standalone
 from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
@@ -85,10 +86,11 @@ class Searcher:
     """Searches one library; opens the newest generation by itself. Not for two threads at a time."""
 
     def __init__(
-        self, library: Path, encoder: Encoder, fusing: Fusing | None = None, rerankers: Rerankers = lambda name: None
-    ) -> None:
+        self, library: Path, encoder: Encoder, fusing: Fusing | None = None, rerankers: Rerankers = lambda name: None,
+        promised: Callable[[str], bool] = bool,
+    ) -> None:  # fmt: skip
         """Without `fusing` the weights are those that the library was calibrated to; without `rerankers` nothing is
-        read closely.
+        read closely. `promised` tells without opening it whether a named reranker can be expected to open.
 
         Raises:
             NotALibrary, IndexDamaged
@@ -96,7 +98,7 @@ class Searcher:
         self._library = library
         self._encoder = encoder
         self._given = fusing
-        self._rerankers = rerankers
+        self._rerankers, self._promised, self._readings = rerankers, promised, Readings()
         self._sentences = levels.Sentences(encoder)
         self._remembered: deque[tuple[Query, Ranking, tuple[Hit, ...]]] = deque(maxlen=_REMEMBERED)
         self._heard = feedback.memory()
@@ -139,7 +141,7 @@ class Searcher:
             self._snapshot.close()
             self._snapshot = None
 
-    def search(self, query: Query) -> SearchResult:
+    def search(self, query: Query, control: Control | None = None) -> SearchResult:
         """The best `query.k` passages.
 
         A damaged index answers with what remains (the words, or nothing): the result says so in `notice`, and
@@ -148,6 +150,7 @@ class Searcher:
         Raises:
             BadQuery: no text, an unknown channel, a bad date in the filters.
             NotALibrary, LibraryDamaged
+            Cancelled: through `control`, while hits are read closely.
         """
         parsed, clock = _parsed(query), _Clock()
         with known_errors(self._library):
@@ -157,9 +160,11 @@ class Searcher:
                 self._damaged = True
                 return SearchResult(query, (), 0, clock.laps(), notice=_LOST)
             clock.lap("open")
-            return self._search(snapshot, query, parsed, clock)
+            return self._search(snapshot, query, parsed, clock, control)
 
-    def _search(self, snapshot: Snapshot, written: Query, parsed: ParsedQuery, clock: _Clock) -> SearchResult:
+    def _search(
+        self, snapshot: Snapshot, written: Query, parsed: ParsedQuery, clock: _Clock, control: Control | None = None
+    ) -> SearchResult:
         query = parsed.asked(written)
         allowed = self._allowed(snapshot, query, parsed)
         clock.lap("filter")
@@ -167,7 +172,8 @@ class Searcher:
         clock.lap("encode")
         try:
             usable = self._usable(snapshot, query, prepared)
-            ranking, chosen = self._ranked(snapshot, query, prepared, usable, allowed, self._reading(snapshot, query))
+            reading = self._reading(snapshot, query)
+            ranking, chosen = self._ranked(snapshot, query, prepared, usable, allowed, reading, control)
         except IndexDamaged:
             self._damaged = True
             notices.append(_DAMAGED)
@@ -181,7 +187,7 @@ class Searcher:
         clock.lap("fetch")
         notice = " ".join(filter(None, notices))
         number, out = snapshot.generation.number, ranking.filtered_out
-        closer = not query.rerank and not query.channels and bool(snapshot.generation.reranker)
+        closer = len(hits) > 1 and self._could_read(snapshot, query, ranking)
         return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood, parsed.places, closer)
 
     def _at_level(
@@ -197,12 +203,20 @@ class Searcher:
         hits = make_hits(snapshot, ranking, prepared, chosen)
         return self._sentences.best(snapshot, hits, vector) if query.level is Level.SENTENCE else hits
 
-    def retrieve(self, question: str, history: Sequence[Turn], filters: Filters, k: int) -> SearchResult:
+    def _could_read(self, snapshot: Snapshot, query: Query, ranking: Ranking) -> bool:
+        """Whether reading the best candidates closely, which was not wished for, could order them otherwise."""
+        wished = query.rerank or query.channels
+        several = len(ranking.scores) > 1 and not self._damaged
+        return not wished and several and self._promised(snapshot.generation.reranker)
+
+    def retrieve(
+        self, question: str, history: Sequence[Turn], filters: Filters, k: int, control: Control | None = None
+    ) -> SearchResult:
         """Search for a question of a conversation; the result's `query.text` is the stand-alone question.
 
         Raises as `search`.
         """
-        return self.search(Query(standalone(question, history), k=k, filters=filters, literal=True))
+        return self.search(Query(standalone(question, history), k=k, filters=filters, literal=True), control)
 
     def ranking(self, query: Query, depth: int, without: int | None = None) -> Ranking:
         """At least `depth` candidates of each channel without their texts, for evaluation and training: read closely
@@ -294,9 +308,13 @@ class Searcher:
         return prepared, notices
 
     def _reading(self, snapshot: Snapshot, query: Query, *, hurried: bool = True) -> Reading | None:
-        """Of the library's own channels together, where there is a reranker and it is wished for."""
+        """Of the library's own channels together, where there is a reranker and it is wished for; a hurried one that
+        is known is gone on with."""
         reranker = None if query.channels or not query.rerank else self._rerankers(snapshot.generation.reranker)
-        return None if reranker is None else Reading(reranker, query.text, self._fusing(snapshot), hurried)
+        if reranker is None:
+            return None
+        made = Reading(reranker, query.text, self._fusing(snapshot), hurried)
+        return self._readings.of(snapshot.generation.number, query, made) if hurried else made
 
     def _fusing(self, snapshot: Snapshot) -> Fusing:
         return self._given or Fusing(weights=snapshot.generation.fusion)
@@ -313,14 +331,14 @@ class Searcher:
 
     def _ranked(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None,
-        reading: Reading | None = None,
+        reading: Reading | None = None, control: Control | None = None,
     ) -> tuple[Ranking, list[Folded]]:  # fmt: skip
         """Candidates, and the best `query.k` of them to show: deeper where copies and versions fold into too few."""
         depth, fusing = max(DEPTH, query.k), self._fusing(snapshot)
         while True:
             ranking = rank(snapshot, prepared, channels, depth, allowed, fusing, self._heard)
             if reading is not None:
-                ranking = reading.apply(snapshot, ranking, prepared.weights)
+                ranking = reading.apply(snapshot, ranking, prepared.weights, control)
             if not query.fold:
                 return ranking, unfolded(snapshot, ranking, query.filters, query.k)
             found = fold(snapshot, ranking, query.filters, query.k)

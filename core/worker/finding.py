@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.base.errors import IndexDamaged, LibraryLocked, ModelDamaged, ModelMissing, NoPermission
+from core.base.errors import IndexDamaged, KnownError, LibraryLocked, ModelDamaged, ModelMissing, NoPermission
+from core.base.events import Control
+from core.base.paths import models
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
 from core.concepts.model import ConceptModel
 from core.encode.cached import CachedEncoder
@@ -39,7 +41,7 @@ class Finder:
         self.encoder = encoder or CachedEncoder(encoder_for(library))
         self._opened = self.encoder.id, queries_of(self.encoder)
         self._rerankers = LibraryRerankers(library)
-        self._searcher = Searcher(library, self.encoder, rerankers=self._rerankers)
+        self._searcher = self._opened_searcher()
         self._library = Library.open(library)
         self._model_name = ""
         self._model: ConceptModel | None = None
@@ -49,11 +51,14 @@ class Finder:
         self._searcher.close()
         self._library.close()
 
-    def search(self, query: Query) -> SearchResult:
-        return self._mended(lambda: self._searcher.search(query))
+    def search(self, query: Query, control: Control | None = None) -> SearchResult:
+        """Raises Cancelled through `control`, beside what a searcher raises."""
+        return self._mended(lambda: self._searcher.search(query, control))
 
-    def retrieve(self, question: str, history: Sequence[Turn], filters: Filters, k: int) -> SearchResult:
-        return self._mended(lambda: self._searcher.retrieve(question, history, filters, k))
+    def retrieve(
+        self, question: str, history: Sequence[Turn], filters: Filters, k: int, control: Control | None = None
+    ) -> SearchResult:
+        return self._mended(lambda: self._searcher.retrieve(question, history, filters, k, control))
 
     def explain(self, query: Query, passage_id: int) -> Explanation:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery."""
@@ -65,6 +70,10 @@ class Finder:
             if not self._rebuilt():
                 raise
             return explain(self._searcher, self._model, self._labels, query, passage_id)
+
+    def _opened_searcher(self) -> Searcher:
+        rerankers = self._rerankers
+        return Searcher(self._folder, self.encoder, rerankers=rerankers, promised=rerankers.promises)
 
     def _mended(self, search: Callable[[], SearchResult]) -> SearchResult:
         """Search; when a part of the index turns out damaged or lost, rebuild it and search again."""
@@ -91,7 +100,7 @@ class Finder:
                 self._opened = wanted
                 self._searcher.close()
                 self.encoder = encoder
-                self._searcher = Searcher(self._folder, encoder, rerankers=self._rerankers)
+                self._searcher = self._opened_searcher()
 
     def _rebuilt(self) -> bool:
         """Make the index again, unless somebody is at work on the library: it is theirs to make then."""
@@ -117,20 +126,47 @@ class Finder:
 
 
 class LibraryRerankers:
-    """The reranker of the generation in use, opened when it is first wanted."""
+    """The reranker of the generation in use, opened when it is first wanted.
+
+    One that cannot be opened is tried again when its folder has changed: it may have been installed anew.
+    """
 
     def __init__(self, library: Path) -> None:
         self._library = library
         self._name = ""
         self._opened: Reranker | None = None
+        self._tried: tuple[int, ...] | None = None
 
     def __call__(self, name: str) -> Reranker | None:
         """None where there is none, or where it is lost: hits are not read closely then, and the doctor says why."""
-        if name != self._name:
-            self._name, self._opened = name, None
-            with contextlib.suppress(ModelMissing, ModelDamaged):
-                self._opened = open_reranker(name, also=adapted.folder(self._library)) if name else None
+        self._follow(name)
+        if name and self._opened is None and (seen := self._changed(name)) != self._tried:
+            self._tried = seen
+            with contextlib.suppress(KnownError):
+                self._opened = open_reranker(name, also=adapted.folder(self._library))
         return self._opened
+
+    def promises(self, name: str) -> bool:
+        """Whether it is there and did not fail to open; it is not opened for that, which may take a second."""
+        self._follow(name)
+        if not name or self._opened is not None:
+            return bool(name)
+        seen = self._changed(name)
+        return any(seen) and seen != self._tried
+
+    def _follow(self, name: str) -> None:
+        if name != self._name:
+            self._name, self._opened, self._tried = name, None, None
+
+    def _changed(self, name: str) -> tuple[int, ...]:
+        """When the folders that may hold it changed; 0 for one that is not there or cannot be looked at."""
+        return tuple(_changed(folder / name) for folder in (adapted.folder(self._library), models()))
+
+
+def _changed(folder: Path) -> int:
+    with contextlib.suppress(OSError):
+        return folder.stat().st_mtime_ns
+    return 0
 
 
 def _concepts_of(library: Path) -> str:

@@ -29,24 +29,25 @@ class SearchRole:
         args = call.request.args
         match call.request.op:
             case "search":
-                return self._search(args)
+                return self._search(call)
             case "retrieve":
-                return self._retrieve(args)
+                return self._retrieve(call)
             case "explain":
                 return self._explain(args)
             case "judge_next":
                 return self._judge_next(args)
         raise ValueError(f"search has no operation {call.request.op!r}")
 
-    def _search(self, args: dict[str, Any]) -> SearchResult:
+    def _search(self, call: Call) -> SearchResult:
         assert self._finder is not None
-        return self._finder.search(from_plain(Query, args["query"]))
+        return self._finder.search(from_plain(Query, call.request.args["query"]), call.control)
 
-    def _retrieve(self, args: dict[str, Any]) -> SearchResult:
+    def _retrieve(self, call: Call) -> SearchResult:
         assert self._finder is not None
+        args = call.request.args
         history = tuple(from_plain(Turn, t) for t in args.get("history", ()))
         filters = from_plain(Filters, args.get("filters", {}))
-        return self._finder.retrieve(args["question"], history, filters, int(args.get("k", 8)))
+        return self._finder.retrieve(args["question"], history, filters, int(args.get("k", 8)), call.control)
 
     def _explain(self, args: dict[str, Any]) -> Explanation:
         assert self._finder is not None

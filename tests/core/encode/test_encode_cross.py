@@ -15,7 +15,8 @@ from hub_server import Hub, serving
 from slow_encoder import SlowEncoder
 from tokenizers import Tokenizer, processors
 
-from core.base.errors import KnownError, ModelDamaged
+from core.base.errors import Cancelled, KnownError, ModelDamaged
+from core.base.events import Control
 from core.encode import cross_encoder
 from core.encode.cross_encoder import CrossEncoder
 from core.encode.cross_export import correlation
@@ -180,6 +181,24 @@ def test_the_clock_is_heeded_and_the_first_ones_go_before(
     monkeypatch.setattr(one, "_run", slowly)
     scores = one.score(QUESTION, PASSAGES, until=until)
     assert np.isfinite(scores).tolist() == [True] * done + [False] * (len(PASSAGES) - done)
+
+
+def test_cancelling_is_heard_after_the_pair_at_work(
+    tiny_bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint(tmp_path / "mine", "bert", tiny_bundle.path("tokenizer.json"))
+    one, control, done = CrossEncoder(add(str(tmp_path / "mine")), threads=1), Control(), []
+    run = one._run
+
+    def overtaken(pair: Any) -> float:
+        done.append(pair)
+        control.cancel()
+        return run(pair)
+
+    monkeypatch.setattr(one, "_run", overtaken)
+    with pytest.raises(Cancelled):
+        one.score(QUESTION, PASSAGES, control=control)
+    assert len(done) == 1
 
 
 def test_correlation_is_that_of_the_textbook() -> None:

@@ -1,5 +1,7 @@
 """Folded hits: the newest version is shown, the others are its copies, and k hits remain."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,29 @@ def test_the_parts_are_those_of_the_passage_shown_and_order_is_by_score(shelf):
         assert (hit.score, hit.parts) == (plain[hit.passage.id].score, plain[hit.passage.id].parts)
         assert hit.score == sum(p.contribution for p in hit.parts)
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
+
+
+def test_versions_have_the_place_of_the_one_that_was_read_closely(shelf):
+    """The newest, which is shown, ranks lower by itself, and there was no time to read it."""
+
+    class Hurried:
+        id = "hurried"
+
+        def score(self, question, passages, *, until, control):
+            return np.array([1.0, 0.0, *[np.nan] * (len(passages) - 2)], np.float32)
+
+    rows = versions(2, TEXT + " kelp lagoon")
+    rows = [rows[0], replace(rows[1], text=TEXT, vector=-rows[0].vector)]
+    rows[0] = replace(rows[0], vector=Given().encode([""])[0])
+    ids = shelf.add([*rows, *(Item(f"/shelf/x{n}.txt", f"{TEXT} {n}", v) for n, v in enumerate(unit_vectors(8, 5)))])
+    family(shelf, [i.name for i in rows], 1)
+    searcher = Searcher(shelf.folder, Given(), rerankers=lambda name: Hurried())
+    query = Query(f"{TEXT} kelp lagoon", k=9)
+    assert searcher.ranking(query, 20).ids[0] == ids[0]
+    hits = searcher.search(query).hits
+    searcher.close()
+    assert [hits[0].passage.path, *(c.path for c in hits[0].copies)] == ["/shelf/v1.txt", "/shelf/v0.txt"]
+    assert hits[0].score < hits[1].score
 
 
 def test_passages_of_one_family_that_differ_stay_apart(shelf):

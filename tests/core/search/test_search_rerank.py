@@ -10,13 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.base.errors import Cancelled
+from core.base.events import Control
 from core.base.types import BM25, DENSE, RERANK, Level, Query
 from core.encode.encoder import Encoder, FloatArray, input_text
 from core.index import generation
 from core.index.writer import IndexWriter
 from core.models import adapted
 from core.search.fuse import Fusing, Method
+from core.search.rerank import LONGEST_QUESTION
 from core.search.searcher import Searcher
+from core.store.database import transaction
 from tests.core.search.test_search_searcher import made_items
 from tests.shelf import Item, Shelf
 
@@ -29,11 +33,14 @@ class Shortest:
     id = "shortest"
 
     def __init__(self, most: int = 10**6) -> None:
-        self.most, self.read = most, 0
+        self.most, self.read, self.cancel = most, 0, False
 
-    def score(self, question: str, passages: Sequence[str], *, until: float = float("inf")) -> FloatArray:
+    def score(self, question: str, passages: Sequence[str], *, until: float, control: Control | None) -> FloatArray:
         assert question == QUERY.text
         self.read += len(passages)
+        if control is not None and self.cancel:
+            control.cancel()
+            control.check()
         scores = np.array([-float(len(text)) for text in passages], np.float32)
         scores[self.most :] = np.nan
         return scores
@@ -99,7 +106,7 @@ def test_a_search_gives_it_a_deadline_and_an_evaluation_does_not(
     given: list[float] = []
     reranker = Shortest()
     score = reranker.score
-    monkeypatch.setattr(reranker, "score", lambda q, p, until: (given.append(until), score(q, p))[1])
+    monkeypatch.setattr(reranker, "score", lambda q, p, **how: (given.append(how["until"]), score(q, p, **how))[1])
     searcher = _searcher(shelf, tiny_encoder, reranker, closely_seconds=60.0)
     searcher.search(QUERY)
     searcher.ranking(QUERY, 50)
@@ -141,6 +148,70 @@ def test_first_results_say_that_a_closer_reading_is_to_be_had(shelf: Shelf, tiny
     first, second = (searcher.search(replace(QUERY, rerank=rerank)) for rerank in (False, True))
     assert (first.closer, second.closer) == (True, False)
     assert not searcher.search(replace(QUERY, rerank=False, channels=(BM25,))).closer
+    assert not searcher.search(replace(QUERY, rerank=False, k=1)).closer  # no other order
+    assert not searcher.search(replace(QUERY, rerank=False, weights={DENSE: 0.0})).closer  # a single channel
+    unopened = Searcher(shelf.folder, tiny_encoder, Fusing(), lambda name: None, lambda name: False)
+    assert not unopened.search(replace(QUERY, rerank=False)).closer
+
+
+def test_a_question_keeps_order_and_parts_though_more_is_asked_and_its_ranking_forgotten(
+    shelf: Shelf, tiny_encoder: Encoder
+) -> None:
+    """There is time for five: neither a longer list nor an explanation reads the sixth."""
+    reranker = Shortest(most=5)
+    searcher = _searcher(shelf, tiny_encoder, reranker)
+    first = searcher.search(QUERY).hits
+    read = reranker.read
+    assert searcher.search(replace(QUERY, k=40)).hits[: len(first)] == first
+    for number in range(12):  # more than the rankings that are remembered
+        searcher.search(replace(QUERY, k=9 + number, rerank=False))
+    reranker.most = 10**6
+    assert [searcher.context(QUERY, hit.passage.id).parts for hit in first] == [hit.parts for hit in first]
+    assert reranker.read == read
+    searcher.search(replace(QUERY, weights={DENSE: 3.0}))  # other candidates are another question
+    assert reranker.read > read
+
+
+def test_a_cancelled_reading_is_none_and_the_next_one_is_whole(shelf: Shelf, tiny_encoder: Encoder) -> None:
+    reranker = Shortest()
+    reranker.cancel = True
+    searcher = _searcher(shelf, tiny_encoder, reranker)
+    with pytest.raises(Cancelled):
+        searcher.search(QUERY, Control())
+    reranker.cancel = False
+    whole = _searcher(shelf, tiny_encoder, Shortest()).search(QUERY).hits
+    assert searcher.search(QUERY, Control()).hits == whole
+
+
+def test_a_very_long_question_is_cut_for_it(
+    shelf: Shelf, tiny_encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(reranker := Shortest(), "score", lambda q, p, **how: (asked.append(q), np.zeros(len(p)))[1])
+    long = "the ship in the harbour " * 40_000
+    _searcher(shelf, tiny_encoder, reranker).search(replace(QUERY, text=long))
+    assert [len(question) for question in asked] == [LONGEST_QUESTION]
+    assert long.startswith(asked[0])
+
+
+def test_equal_passages_are_read_once_and_share_their_score(
+    shelf: Shelf, tiny_encoder: Encoder, made: list[Item]
+) -> None:
+    """There is time for one alone."""
+    best = int(_searcher(shelf, tiny_encoder, None).ranking(QUERY, 50).ids[0])
+    same = "SELECT p.text, p.hash, d.path FROM passage p JOIN document d ON d.id = p.document_id WHERE p.id = ?"
+    text, name, path = shelf.db.execute(same, (best,)).fetchone()
+    [twin] = shelf.add([replace(next(one for one in made if one.name == path), name="/shelf/twin.txt", text=text)])
+    with transaction(shelf.db):
+        shelf.db.execute("UPDATE passage SET hash = ? WHERE id = ?", (name, twin))
+    reranker = Shortest(most=1)
+    searcher = _searcher(shelf, tiny_encoder, reranker)
+    ranking = searcher.ranking(QUERY, 50)
+    known = dict(zip(ranking.ids.tolist(), ranking.scores[RERANK].tolist(), strict=True))
+    assert np.isfinite([known[best], known[twin]]).all()
+    assert known[best] == known[twin]
+    assert np.isfinite(list(known.values())).sum() == 2
+    assert reranker.read == 49  # of the fifty best, two of which are one
 
 
 def test_it_goes_on_beside_its_encoder_and_is_swept_with_the_last_generation(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.base.events import Control
 from core.encode.encoder import Encoder, FloatArray
 from core.evaluate.kept_vectors import KeptVectors
 from core.search.fuse import Fusing
@@ -28,7 +29,7 @@ class Fixed:
         self._right, self._kind, self._seconds = right, kind, seconds
         self._luck = np.random.default_rng(0)
 
-    def score(self, question: str, passages: Sequence[str], *, until: float = float("inf")) -> FloatArray:
+    def score(self, question: str, passages: Sequence[str], *, until: float, control: Control | None) -> FloatArray:
         time.sleep(self._seconds)
         if self._kind == "constant":
             return np.zeros(len(passages), np.float32)
