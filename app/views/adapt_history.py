@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.i18n import tr
-from app.models.adapt_entries import RUNNING, STOPPED, Run, Verdict
+from app.models.adapt_entries import RUNNING, STOPPED, Run
 from app.tasks.remaining import duration
 from app.views import adapt_words as words
 from app.widgets.adapt_bars import gain
@@ -51,7 +51,7 @@ class RunHistory(Card):
     def _line(self, run: Run) -> LineButton:
         state, tone = words.STATES.get(run.state, (run.state, "neutral"))
         title, when = words.recipe_title(run.recipe), words.when(run.started)
-        points = _points(run.gate) if run.gate is not None and run.gate.queries else ""
+        points = _points(run)
         took = duration(run.seconds) if run.seconds else ""
         name = ", ".join(part for part in (title, when, tr(state), points) if part)
         line = LineButton(name, lambda: self.chosen.emit(run))
@@ -63,8 +63,13 @@ class RunHistory(Card):
         return line
 
 
-def _points(gate: Verdict) -> str:
-    """What it gained; as search ranks, where that spoke against it."""
+def _points(run: Run) -> str:
+    """What is used of it gained; else what it would have: as search ranks, where that spoke against it."""
+    gate = run.gate
+    if gained := words.gained(run):
+        return gained
+    if gate is None or not gate.queries:
+        return ""
     if gate.failed == "fused":
         return tr("{gain} points as search ranks", gain=gain(gate.fused_after - gate.fused_before))
     return tr("{gain} points", gain=gain(gate.delta))

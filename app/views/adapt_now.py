@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QWidget
 from app.i18n import tr
 from app.models.adapt_entries import Run
 from app.views import adapt_words as words
-from app.widgets.adapt_bars import gain
 from app.widgets.buttons import Button
 from app.widgets.card import Card, row
 from app.widgets.empty_state import IconLabel
@@ -47,7 +46,8 @@ class Now(Card):
         if run is not None:
             learned = tr("In use now: what was learned on {when} ({recipe}).", when=words.when(run.started),
                          recipe=words.recipe_title(run.recipe))  # fmt: skip
-            points = tr("{gain} points in the test.", gain=gain(run.gate.delta)) if run.gate is not None else ""
+            gained = words.gained(run)
+            points = tr("{points} in the test.", points=gained) if gained else ""
             self.text.setText(f"{learned} {points}".strip())
         else:
             plain = tr("In use now: the model as it came. It has learned nothing from your documents yet.")

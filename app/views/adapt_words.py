@@ -196,6 +196,19 @@ def outcome(run: Run) -> tuple[str, str, str]:
     return tr("It cannot be told whether it helps, so nothing was changed"), because(gate), "warning"
 
 
+def gained(run: Run) -> str:
+    """What the parts of a run that were let in gained in the test, each its own; empty when none was."""
+    if run.gate is not None and run.gate.accepted:
+        return tr("{gain} points", gain=gain(run.gate.delta))
+    told = []
+    if run.read is not None and run.reads:
+        difference = run.read.gate.fused_after - run.read.gate.fused_before
+        told.append(tr("{gain} points by close reading", gain=gain(difference)))
+    if run.headed is not None and run.weighs:
+        told.append(tr("{gain} points by the weight of words", gain=gain(run.headed.after - run.headed.without)))
+    return ", ".join(told)
+
+
 def because(gate: Verdict) -> str:
     """The gate's reason without what the title says already."""
     if gate.failed == "fused" and gate.low > 0:

@@ -155,8 +155,8 @@ def search(
     filter: FilterOption = None,
     level: Annotated[Level, typer.Option(help="What a hit is.")] = Level.PASSAGE,
     rerank: Annotated[
-        str, typer.Option(help="on or off: whether the library's reranker, if it has one, reads the best hits.")
-    ] = "on",
+        str, typer.Option(help="on (default) or off: whether the library's reranker, if any, reads the best hits.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Search a library.
@@ -168,10 +168,12 @@ def search(
     from core.worker.finding import Finder
 
     filters = placed(parse_filters(filter or ()), library)
-    if rerank not in ("on", "off"):
+    if rerank not in ("", "on", "off"):
         raise typer.BadParameter(f"{rerank}: choose on or off")
+    if channels and rerank == "on":
+        raise typer.BadParameter("--rerank on reads what all channels find together, and goes without --channels")
     named = channel_names(channels) if channels else ()
-    wanted = Query(query, k=k, filters=filters, channels=named, level=level, rerank=rerank == "on")
+    wanted = Query(query, k=k, filters=filters, channels=named, level=level, rerank=rerank != "off")
     finder = Finder(library)
     try:
         result = finder.search(wanted)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED)
 _MEASURES = "ndcg@10,mrr@10,recall@100,success@10,ap@100,hole@10"
+_MINUTES = 10.0  # of writing
 
 
 def evaluate(
@@ -40,7 +41,9 @@ def evaluate(
     expand: Annotated[
         str, typer.Option(help="doc2query: words are also measured with questions that the local model writes.")
     ] = "",
-    writing: Annotated[float, typer.Option(help="Minutes that the local model may write for.", min=0.0)] = 10.0,
+    writing: Annotated[
+        float | None, typer.Option(help="Minutes that the local model may write for; 10 by default.", min=0.0)
+    ] = None,
     rerank: Annotated[str, typer.Option(help="on: all channels together are also measured read closely.")] = "off",
     reranker: Annotated[
         str | None, typer.Option(help="What reads them; by default the library's own, else the one in use.")
@@ -63,15 +66,22 @@ def evaluate(
     _chosen(expand or "doc2query", ("doc2query",))
     if (feedback or expand) and library:
         raise typer.BadParameter("--feedback and --expand are measured in throw-away libraries, not in a --library")
+    if reranker is not None and rerank != "on":
+        raise typer.BadParameter("--reranker goes with --rerank on")
+    if writing is not None and not expand:
+        raise typer.BadParameter("--writing goes with --expand")
     if own is bool(datasets) or (own and (not library or model or against)):
         raise typer.BadParameter("name data sets, or a --library with --own and neither --model nor --against")
-    from core.cli import measuring
+    from core.cli import expanding, measuring
     from core.evaluate import report
     from core.evaluate.datasets import load
 
     begun, found = time.monotonic(), []
     others: dict[str, list[System]] = {}
+    minutes = (_MINUTES if writing is None else writing) if expand else None
     with progress() as line:
+        if expand:
+            expanding.require_writer()
         for where in (library or ()) if own else ():
             found.append(
                 measuring.measure_own(
@@ -91,8 +101,7 @@ def evaluate(
             first, *more = [
                 measuring.measure(
                     data, channels=wanted, measures=names, model=encoder, library=where, fusion=fusion,
-                    rm3=bool(feedback), writing=writing if expand else None, reranker=reranker, control=line.control,
-                    listener=line,
+                    rm3=bool(feedback), writing=minutes, reranker=reranker, control=line.control, listener=line,
                 )
                 for encoder, where in product(model or (None,), library or (None,))
             ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from core.answer.backend import Backend
 from core.base import paths
 from core.base.errors import ModelMissing
 from core.base.events import Control, Listener, Progress
@@ -30,9 +31,7 @@ def written(
         ModelMissing: no language model is installed.
         Cancelled, DiskFull
     """
-    backend = load_backend()
-    if backend is None:
-        raise ModelMissing("No language model writes questions.", "Install one: whymatch models add SmolLM2-135M")
+    backend = _loaded()
     listener(Progress(WRITING, 0, 0))
     try:
         folder = paths.cache() / _FOLDER
@@ -47,6 +46,22 @@ def written(
     for question in found:
         by_document[data.corpus[question.positive].id].append(question.text)
     return fitting(data, by_document, encoder, control=control)
+
+
+def require_writer() -> None:
+    """Load the language model once, so that one that is lacking is told before anything is measured.
+
+    Raises:
+        ModelMissing
+    """
+    _loaded().close()
+
+
+def _loaded() -> Backend:
+    backend = load_backend()
+    if backend is None:
+        raise ModelMissing("No language model writes questions.", "Install one: whymatch models add SmolLM2-135M")
+    return backend
 
 
 def pieces(data: Dataset) -> list[Piece]:

@@ -16,6 +16,7 @@ from core.cli.expanding import written
 from core.cli.output import out
 from core.encode.load import open_encoder, open_reranker
 from core.evaluate import metrics, own, trec
+from core.evaluate.closely import OnTheClock
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.report import System, systems
@@ -25,10 +26,10 @@ from core.evaluate.variants import strengthened
 from core.models import adapted
 from core.models.bundles import RERANKER, active
 from core.search.fuse import Fusing, Method
-from core.search.rerank import Reranker, Rerankers
+from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 from core.store.database import require
-from core.worker.finding import LibraryRerankers, encoder_for
+from core.worker.finding import encoder_for
 
 
 def measure(
@@ -43,13 +44,15 @@ def measure(
         BadDataset, BadSetting, NotALibrary, ModelMissing, Cancelled
     """
     fusing = Fusing(Method(fusion)) if fusion else None
+    reader = _Reader(reranker, library)
     if library is None:
         encoder = open_encoder(model)
         with KeptVectors() as kept:
             plain = evaluate_encoder(
                 data, encoder, channels, measures=measures, control=control, listener=listener, fusing=fusing,
-                kept=kept, reranker=_reranker(reranker) if RERANKED in channels else None,
+                kept=kept, reranker=reader() if RERANKED in channels else None,
             )  # fmt: skip
+            plain = reader.told(plain, fusing)
             if not rm3 and writing is None:
                 return plain
             questions = None
@@ -61,9 +64,10 @@ def measure(
             )  # fmt: skip
     require(library)
     encoder = open_encoder(model, also=adapted.folder(library)) if model else encoder_for(library)
-    searcher = Searcher(library, encoder, fusing, _rerankers(library, reranker))
+    searcher = Searcher(library, encoder, fusing, reader)
     try:
-        return evaluate(data, searcher, channels, measures=measures, control=control, listener=listener)
+        found = evaluate(data, searcher, channels, measures=measures, control=control, listener=listener)
+        return reader.told(found, fusing)
     finally:
         searcher.close()
 
@@ -79,33 +83,44 @@ def measure_own(
     """
     require(library)
     fusing = Fusing(Method(fusion)) if fusion else None
-    searcher = Searcher(library, encoder_for(library), fusing, _rerankers(library, reranker))
+    reader = _Reader(reranker, library)
+    searcher = Searcher(library, encoder_for(library), fusing, reader)
     try:
         snapshot = searcher.snapshot()
         names = {number: [str(number)] for number in snapshot.ids().tolist()}
-        return evaluate(
+        found = evaluate(
             own.load(library, snapshot.db), searcher, channels, measures=measures, control=control, listener=listener,
             names=names,
         )  # fmt: skip
+        return reader.told(found, fusing)
     finally:
         searcher.close()
 
 
-def _rerankers(library: Path, id: str | None) -> Rerankers:
-    """The library's own, or the one that is named."""
-    if id is None:
-        return LibraryRerankers(library)
-    named = open_reranker(id, also=adapted.folder(library))
-    return lambda name: named
+class _Reader:
+    """The reranker that is named (`id`), else the library's own, else the one in use; opened once, on the clock."""
+
+    def __init__(self, id: str | None, library: Path | None = None) -> None:
+        self._id, self._also = id, adapted.folder(library) if library else None
+        self._opened: OnTheClock | None = None
+
+    def __call__(self, name: str = "") -> Reranker:
+        """Raises ModelMissing, ModelDamaged, KnownError."""
+        if self._opened is None:
+            self._opened = OnTheClock(open_reranker(self._id or name or _in_use(), also=self._also))
+        return self._opened
+
+    def told(self, found: Evaluation, fusing: Fusing | None) -> Evaluation:
+        """With how much of the reading there is time for, where any was done."""
+        return replace(found, closely=self._opened.told(fusing or Fusing())) if self._opened else found
 
 
-def _reranker(id: str | None) -> Reranker:
-    """Raises ModelMissing, ModelDamaged, KnownError."""
-    used = active(RERANKER) if id is None else None
-    if id is None and used is None:
+def _in_use() -> str:
+    used = active(RERANKER)
+    if used is None:
         advice = "Add one and use it (whymatch models list), or name one with --reranker."
         raise ModelMissing("No reranker is in use.", advice)
-    return open_reranker(id or (used.id if used else ""))
+    return used.id
 
 
 def write_runs(path: Path, evaluations: Sequence[Evaluation]) -> None:
@@ -150,6 +165,8 @@ def show(evaluation: Evaluation) -> None:
         )
     spent = evaluation.milliseconds
     out.print(f"p50 {spent['p50']:.1f} ms, p95 {spent['p95']:.1f} ms a query")
+    if evaluation.closely is not None:
+        out.print(evaluation.closely.sentence(), markup=False)
 
 
 def system(evaluation: Evaluation) -> System:

@@ -15,7 +15,7 @@ from core.cli.output import err, out, print_json, progress
 if TYPE_CHECKING:
     from core.models.catalogue import ModelNeeds
 
-models = typer.Typer(no_args_is_help=True, help="Encoders and language models.")
+models = typer.Typer(no_args_is_help=True, help="Encoders, rerankers and language models.")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -52,12 +52,25 @@ def add(
 
 
 @models.command()
-def use(id: str, json: Json = False) -> None:
-    """Make an installed model the one in use: an encoder for new libraries, an LLM for all answers."""
-    from core.models import catalogue
+def use(
+    id: Annotated[str, typer.Argument(help="An installed model; none, with --kind reranker, for no reranker.")],
+    kind: Annotated[str, typer.Option(help="With none: of which kind none is wanted; reranker.")] = "",
+    json: Json = False,
+) -> None:
+    """Make an installed model the one in use: an encoder for new libraries, an LLM for all answers, a reranker to be
+    tried when adapting."""
+    from core.models import bundles, catalogue
 
+    if kind:
+        if (id, kind) != ("none", bundles.RERANKER):
+            raise typer.BadParameter(f"{id} --kind {kind}: --kind goes with none, and is reranker")
+        bundles.unset_active(kind)
+        _show(json)
+        return
     bundle = catalogue.use(id)
-    if bundle.kind == "encoder":
+    if bundle.kind == bundles.RERANKER:
+        err.print("Adapting tries it, and a library uses it where it finds more: whymatch adapt", markup=False)
+    if bundle.kind == bundles.ENCODER:
         err.print("New libraries use it. For one that is there: whymatch reencode --library DIR", markup=False)
     _show(json)
 
@@ -103,6 +116,7 @@ def _ask() -> None:
 
 
 def _show(json: bool) -> None:
+    from core.models.bundles import RERANKER
     from core.models.catalogue import listing
 
     rows = listing()
@@ -111,7 +125,8 @@ def _show(json: bool) -> None:
         return
     table = Table("Model", "Kind", "Size", "Licence", "Languages", "State")
     for row in rows:
-        state = "in use" if row.active else "installed" if row.installed else "not installed"
+        used = "tried when adapting" if row.kind == RERANKER else "in use"
+        state = used if row.active else "installed" if row.installed else "not installed"
         state = "damaged" if row.damaged else "fetched in part" if row.partial else state
         state += ", of an older version" if row.outdated else ""
         languages = ", ".join(row.languages[:4]) + (" …" if len(row.languages) > 4 else "")

@@ -85,7 +85,7 @@ def show_purged(purged: Purged | None) -> None:
     out.print(f"{purged.segments} parts of the index written anew, concepts {purged.concepts}, {changed}.")
     if purged.adapted:
         out.print(
-            f"The encoder {purged.adapted} learned from the documents as they were before. To be rid of it: "
+            f"The model {purged.adapted} learned from the documents as they were before. To be rid of it: "
             "whymatch rollback, then purge again.", markup=False,
         )  # fmt: skip
 

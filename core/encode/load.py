@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.base.errors import KnownError, ModelDamaged, ModelMissing
+from core.base.errors import KnownError, ModelDamaged, ModelMissing, from_os_error
 from core.encode.encoder import Encoder
 from core.encode.heads import read_heads
 from core.encode.towers import TwoTowers
@@ -61,7 +61,7 @@ def open_reranker(bundle_id: str, *, also: Path | None = None, threads: int = 0)
 
     Raises:
         ModelMissing, ModelDamaged
-        KnownError: the bundle is no reranker.
+        KnownError: the bundle is no reranker, or may not be read.
     """
     bundle = find(bundle_id, also)
     if bundle.kind != RERANKER:
@@ -70,6 +70,8 @@ def open_reranker(bundle_id: str, *, also: Path | None = None, threads: int = 0)
 
     try:
         return CrossEncoder(bundle, threads=threads)
+    except OSError as error:
+        raise from_os_error(error, bundle.folder) from error
     except (KeyError, TypeError, ValueError) as error:  # bundle.json was changed by hand
         raise ModelDamaged(
             f"The model {bundle.id} is damaged: {CONFIG} does not fit ({error}).",

@@ -69,6 +69,7 @@ def _section(evaluation: Evaluation, compared: Sequence[System]) -> str:
         f"<h2>{escape(evaluation.dataset)}</h2>\n<p>{evaluation.queries} queries · encoder "
         f"{escape(evaluation.encoder)} · generation {evaluation.generation} · p50 {evaluation.milliseconds['p50']:.1f} "
         f"ms, p95 {evaluation.milliseconds['p95']:.1f} ms a query</p>\n"
+        + (f"<p>{escape(evaluation.closely.sentence())}</p>\n" if evaluation.closely else "")
         + _means(compared)
         + _bars(compared)
         + "".join(_versus(main, other, texts) for other in rest)

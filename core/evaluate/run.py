@@ -13,6 +13,7 @@ from core.base.events import Control, Listener, Progress, ignore
 from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, RERANKED, Query
 from core.encode.encoder import Encoder
 from core.evaluate import metrics
+from core.evaluate.closely import Closely
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.significance import Comparison, Interval, compare, interval
@@ -40,7 +41,8 @@ class Evaluation:
     with all channels, from the text to the hits.
 
     `queries` counts those that were judged; `values` (by channel and measure) and `runs` (by channel) hold what was
-    found for each, in the order of `texts`.
+    found for each, in the order of `texts`. `closely` says for how many of the candidates that the channel "reranked"
+    has read a search has the time.
     """
 
     dataset: str
@@ -54,13 +56,16 @@ class Evaluation:
     texts: dict[str, str] = field(default_factory=dict)
     values: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     runs: dict[str, dict[str, Ranked]] = field(default_factory=dict)
+    closely: Closely | None = None
 
     def summary(self) -> dict[str, object]:
         """All but what is known of single queries."""
+        closely = {"closely": self.closely} if self.closely is not None else {}
         return {
             "dataset": self.dataset, "queries": self.queries, "channels": self.channels,
             "milliseconds": self.milliseconds, "intervals": self.intervals, "comparisons": self.comparisons,
             "encoder": self.encoder, "generation": self.generation,
+            **closely,
         }  # fmt: skip
 
 

@@ -157,6 +157,11 @@ def set_active(kind: str, id: str) -> None:
     write_json(models() / _ACTIVE, {**_choices(), kind: id})
 
 
+def unset_active(kind: str) -> None:
+    """Use none for `kind`, or the starter where there is one."""
+    write_json(models() / _ACTIVE, {own: id for own, id in _choices().items() if own != kind})
+
+
 def remove(id: str) -> None:
     """Delete an installed bundle, damaged or whole.
 

@@ -124,7 +124,8 @@ def needs(spec: str) -> ModelNeeds:
 
 
 def use(id: str) -> Bundle:
-    """Make an installed model the active one of its kind: encoders for new libraries, LLMs for all answers.
+    """Make an installed model the active one of its kind: encoders for new libraries, LLMs for all answers, a reranker
+    to be tried when a library is adapted.
 
     Raises:
         ModelMissing, ModelDamaged

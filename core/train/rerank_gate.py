@@ -101,8 +101,8 @@ def judge_reranker(found: RerankMeasured, weight: float, kinds: Sequence[str], g
     decided = enough(groups)
     means = (float(before.mean()), float(after.mean())) if count else (0.0, 0.0)
     return Verdict(
-        decided and failed is None, decided, reason(groups, failed, _BETTER), *means, means[1] - means[0], low, high, *means,
-        count, checks, changed,
+        decided and failed is None, decided, reason(groups, failed, _BETTER), *means, means[1] - means[0], low, high,
+        *means, count, checks, changed,
     )  # fmt: skip
 
 

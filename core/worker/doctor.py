@@ -18,7 +18,7 @@ from core.index.writer import rebuild
 from core.ingest.indexing import Indexer
 from core.library import Library
 from core.models import adapted
-from core.models.bundles import find, verify
+from core.models.bundles import RERANKER, find, verify
 from core.search import foreign
 from core.store import database, passages
 from core.store.database import explained
@@ -80,6 +80,7 @@ def _checks(library: Path, db: Database) -> list[Finding]:
         _languages(library, db),
         _concepts(library),
         _encoders(library),
+        _reranker(library),
         *check_index(library, db),
     ]
 
@@ -134,7 +135,7 @@ def _concepts(library: Path) -> Finding:
 
 def _encoders(library: Path) -> Finding:
     """Whether the encoders that were adapted to the library are whole: installed ones are the app's affair."""
-    named = {id for g in generation.history(library) for id in (g.encoder, g.queries, g.reranker)}
+    named = {id for g in generation.history(library) for id in (g.encoder, g.queries)}
     own = {id for id in named if adapted.is_adapted(id)}
     try:
         for name in sorted(own):
@@ -143,6 +144,32 @@ def _encoders(library: Path) -> Finding:
         way = "Use another one: `whymatch rollback` or `whymatch reencode`."
         return Finding("encoder", "error", f"{error.message} {way}")
     return Finding("encoder", "ok", f"Its own ones are whole: {', '.join(sorted(own)) or 'there are none'}.")
+
+
+def _reranker(library: Path) -> Finding:
+    """Whether what reads the best hits closely is whole, the library's own or an installed one; search does without."""
+    name = ""
+    try:
+        current = generation.current(library)
+        name = current.reranker if current else ""
+        if not name:
+            return Finding("reranker", "ok", "There is none.")
+        bundle = find(name, adapted.folder(library))
+        verify(bundle)
+    except IndexDamaged:
+        return Finding("reranker", "warning", "Which one is in use is not known: the index is damaged.")
+    except (KnownError, OSError) as error:
+        return _lost_reranker(name, error.message if isinstance(error, KnownError) else f"{name}: {error}.")
+    if bundle.kind != RERANKER:
+        return _lost_reranker(name, f"{name} is no reranker but of the kind {bundle.kind}.")
+    return Finding("reranker", "ok", f"{name} is whole.")
+
+
+def _lost_reranker(name: str, what: str) -> Finding:
+    again = f"Install it again (`whymatch models add {name}`)"
+    again = "Learn again (`whymatch adapt`)" if adapted.is_adapted(name) else again
+    way = f"The best hits are not read closely now. {again}, or go back: `whymatch rollback`."
+    return Finding("reranker", "warning", f"{what} {way}")
 
 
 def _jobs(library: Path) -> Finding:

@@ -15,6 +15,8 @@ from pytestqt.qtbot import QtBot
 from app.models.adapt_entries import ACCEPTED, Estimate, runs
 from app.theme import Theme
 from app.views import adapt_words as words
+from app.views.adapt_history import RunHistory
+from app.views.adapt_now import Now
 from app.views.adapt_verdict import VerdictCard
 from app.widgets.adapt_bars import gain
 from app.widgets.adapt_curve import CurvePlot, smoothed, ticks
@@ -128,3 +130,30 @@ def test_what_was_learned_beside_the_vectors_is_told(qtbot: QtBot, theme: Theme)
             ("Search reads its best hits closely now", "success") if used else ("Not used, nothing was changed", "info")
         )
         assert bool(words.advice(run)) is not used
+
+
+def test_a_refused_encoders_figure_is_not_that_of_what_is_in_use(qtbot: QtBot, theme: Theme) -> None:
+    now, history = Now(lambda run: None, lambda run: None), RunHistory()
+    for widget in (now, history):
+        qtbot.addWidget(widget)
+    refused = gain(runs([beside(True)])[0].gate.delta)  # type: ignore[union-attr]
+
+    def said(row: dict[str, Any]) -> tuple[str, str]:
+        (run,) = runs([row])
+        now.show_state(run, None, known=True, free=True)
+        history.show_runs([run])
+        return now.text.text(), history.lines[0].accessibleName()
+
+    both, unread = beside(True), beside(True) | {"read": None}
+    for text in said(both):
+        assert "+3.1 points by close reading, +1.2 points by the weight of words" in text
+        assert f"{refused} points" not in text
+    for text in said(unread):
+        assert "+1.2 points by the weight of words" in text
+        assert "close reading" not in text
+        assert f"{refused} points" not in text
+    accepted = both | {"gate": fake_adapt.gate("accepted")}
+    delta = gain(fake_adapt.gate("accepted")["delta"])
+    assert f"{delta} points in the test." in said(accepted)[0]
+    assert said(accepted)[1].endswith(f"{delta} points")
+    assert "points" in said(beside(False))[1]  # what was refused is told with what it would have gained

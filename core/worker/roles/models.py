@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base.errors import IndexDamaged, KnownError
+from core.base.paths import models
 from core.index import generation
 from core.models import catalogue
 from core.worker.server import Call
@@ -43,8 +44,18 @@ class ModelsRole:
         return self._list()
 
     def _remove(self, id: str) -> None:
-        if id == self._encoder():
-            raise KnownError(f"The index of this library was made with {id}.", "Change to another encoder first.")
+        """Raises KnownError for a model that the open library serves with, too."""
+        name = id.rpartition("/")[2]
+        current = self._generation()
+        if current is not None and (models() / name).is_dir():
+            if name == current.encoder:
+                raise KnownError(f"The index of this library was made with {name}.", "Change to another encoder first.")
+            if name == current.queries:
+                advice = "Go back to the index before, or change to another encoder first."
+                raise KnownError(f"Questions to this library are read by {name}.", advice)
+            if name == current.reranker:
+                advice = "Go back to the index before it was taken over first."
+                raise KnownError(f"The best hits of this library are read by {name}.", advice)
         catalogue.remove(id)
 
     def _list(self) -> dict[str, Any]:
@@ -52,11 +63,15 @@ class ModelsRole:
         return {"models": catalogue.listing(), "library_encoder": self._encoder()}
 
     def _encoder(self) -> str:
+        current = self._generation()
+        return current.encoder if current else ""
+
+    def _generation(self) -> generation.Generation | None:
+        """The one in use of the open library, if any."""
         if self._library is not None:
             with contextlib.suppress(IndexDamaged):
-                current = generation.current(self._library)
-                return current.encoder if current else ""
-        return ""
+                return generation.current(self._library)
+        return None
 
     def close(self) -> None:
         pass

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from core.answer.echo import EchoBackend
 from core.base.errors import ModelMissing
 from core.base.events import Control
-from core.cli import expanding
+from core.cli import expanding, measuring
 from core.cli.commands import app
 from core.encode.encoder import Encoder
 from core.evaluate.datasets import load
@@ -68,6 +68,17 @@ def test_only_questions_that_fit_are_taken(
     monkeypatch.setattr(expanding, "load_backend", lambda: None)
     with pytest.raises(ModelMissing, match="language model"):
         expanding.written(data, tiny_encoder, 1.0, control=control, listener=lambda event: None)
+
+
+def test_a_lacking_model_is_told_before_anything_is_measured(
+    judged: Path, tiny_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(*args: object, **named: object) -> None:
+        raise AssertionError("measured all the same")
+
+    monkeypatch.setattr(measuring, "evaluate_encoder", measured)
+    done = CliRunner().invoke(app, ["evaluate", str(judged), "--expand", "doc2query"])
+    assert isinstance(done.exception, ModelMissing)
 
 
 def test_neither_goes_with_a_library(judged: Path, tmp_path: Path) -> None:
