@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from app.context import Context, Place
 from app.i18n import tr
 from app.views.ask_question import Question
+from app.views.closer_search import CloserSearch
 from app.views.hit_places import HitPlaces
 from app.views.hit_said import HitSaid, asked
 from app.views.search_results import SearchResults
@@ -53,6 +54,10 @@ class SearchPage(Page):
         self._latest = Latest(context.engine, self)
         self._latest.result.connect(self._show)
         self._latest.failed.connect(self._fail)
+        self._closer = CloserSearch(context.engine, self)
+        self._closer.found.connect(self._show_closer)
+        self._offered: SearchResult | None = None  # read closely, and not shown yet
+        self._listed: Query | None = None  # what the list shows the hits of
         self._build()
         self.setFocusProxy(self.box)
         context.engine.changed.connect(self._library_changed)
@@ -85,6 +90,7 @@ class SearchPage(Page):
 
     def close_page(self) -> None:
         self._latest.drop()
+        self._closer.drop()
         self.why.stop()
 
     # layout
@@ -110,6 +116,7 @@ class SearchPage(Page):
         self.box.setMaxLength(LONGEST)
         self.box.setToolTip(syntax_hint())
         self.box.settled.connect(lambda _: self._search())
+        self.box.textChanged.connect(self._closer.postpone)
         self.box.returnPressed.connect(self._entered)
         self.box.installEventFilter(self)
         self.understood = UnderstoodBar(self._left)
@@ -120,16 +127,17 @@ class SearchPage(Page):
         self.filters.changed.connect(lambda: self._search(again=True))
         self.results = SearchResults(self.context, self._left)
         self.results.list.opened.connect(self._open)
-        self.results.list.why.connect(self._why)
+        self.results.list.why.connect(self._asked_why)
         self.results.list.left.connect(self.focus_search)
         self.said = HitSaid(self.context, self)
         self.places = HitPlaces(self.context, self, self.said)
         self.places.opened.connect(self._open)
-        self.places.why.connect(self._why)
+        self.places.why.connect(self._asked_why)
         self.results.list.menu_asked.connect(self.places.menu)
         self.results.list.copies_asked.connect(self.places.copies)
         self.results.list.chosen.connect(self._follow)
         self.results.more.connect(self._more)
+        self.results.closer.connect(self._take_closer)
         self.results.ask.connect(self._ask)
         self.results.clear_filters.connect(lambda: self.filters.choose(Filters()))
         self.results.retry.connect(lambda: self._search(again=True))
@@ -162,6 +170,7 @@ class SearchPage(Page):
         self._query = query
         if not text:
             self._latest.drop()
+            self._no_closer()
             self._state()
             return
         self._run()
@@ -171,17 +180,13 @@ class SearchPage(Page):
         self._search(again=True)
 
     def _run(self) -> None:
+        self._no_closer()
         self.results.show_busy()
         self._latest.start(SEARCH, "search", {"query": self._query})
 
     def _more(self) -> None:
         self._query = replace(self._query, k=self._query.k + MORE)
         self._run()
-
-    def _read_closely(self) -> None:
-        """The first results are there: now they are read again together with the question."""
-        self._query = replace(self._query, rerank=True)
-        self._latest.start(SEARCH, "search", {"query": self._query})
 
     def _cut(self, text: str) -> None:
         """A piece of the query was taken out: search for what is left."""
@@ -190,16 +195,43 @@ class SearchPage(Page):
         self._search()
 
     def _show(self, result: SearchResult) -> None:
+        same = self._listed is not None and _alike(result.query, self._listed)
+        self._listed = result.query
         self.said.asked = asked(result.query.text, result.understood, result.understood_at)
         self.understood.tell(result.query.text, result.understood, result.understood_at)
         self.filters.show_removed(result.filtered_out)
-        self.results.show_result(result, more=len(result.hits) >= self._query.k)
+        self.results.show_result(result, more=len(result.hits) >= self._query.k, same=same)
         if result.closer:
-            self._read_closely()
+            self._closer.begin(result.query)
         if self.why.is_open:
-            self._refresh_why()
+            self._refresh_why(same)
+
+    def _show_closer(self, result: SearchResult) -> None:
+        """The hits read closely; only offered where another order would move what the person is at."""
+        self._offered = result
+        if self.results.list.entered and not self.results.list.in_order_of(result.hits):
+            self.results.offer_closer()
+        else:
+            self._take_closer()
+
+    def _take_closer(self) -> None:
+        result, self._offered = self._offered, None
+        if result is not None:
+            self._query = result.query
+            self._show(result)
+
+    def _no_closer(self) -> None:
+        """Nothing is to be had any more of what was asked before."""
+        self._closer.drop()
+        self._offered = None
+        self.results.offer_closer(False)
 
     def _fail(self, error: Any) -> None:
+        if self._query.rerank and not self._closer.given_up:  # the hits may be had without
+            self._closer.give_up()
+            self._query = replace(self._query, rerank=False)
+            self._run()
+            return
         self.understood.clear()
         self.results.show_error(error)
         if self.why.is_open and not self.results.list.hits:
@@ -215,6 +247,7 @@ class SearchPage(Page):
         if not self._query.text:
             self._state()
         elif self.isVisible() and not self._latest.busy:
+            self._no_closer()
             self._latest.start(SEARCH, "search", {"query": self._query})
 
     # from a hit onwards
@@ -237,17 +270,24 @@ class SearchPage(Page):
     def _why(self, hit: Hit) -> None:
         self.why.ask(self._query, hit.passage.id)
 
-    def _refresh_why(self) -> None:
-        """The reason that is open belongs to what is listed now."""
-        if self.results.list.hits:
-            self._why_current()
+    def _asked_why(self, hit: Hit) -> None:
+        self.results.list.entered = True
+        self._why(hit)
+
+    def _refresh_why(self, same: bool) -> None:
+        """The reason that is open belongs to what is listed now: with the same question it stays with its hit."""
+        hits = self.results.list.hits
+        asked = next((hit for hit in hits if same and hit.passage.id == self.why.passage_id), None)
+        hit = asked or self.results.list.current_hit() or next(iter(hits), None)
+        if hit is not None:
+            self._why(hit)
         else:
             self.why.close()
 
     def _why_current(self) -> None:
         hit = self.results.list.current_hit() or next(iter(self.results.list.hits), None)
         if hit is not None:
-            self._why(hit)
+            self._asked_why(hit)
 
     def _follow(self, hit: Hit) -> None:
         """While the reason is open, it is that of the hit under the cursor."""
@@ -264,3 +304,8 @@ class SearchPage(Page):
                 self.box.clear()
                 return True
         return super().eventFilter(watched, event)
+
+
+def _alike(one: Query, other: Query) -> bool:
+    """Whether they ask the same, be it for more hits or for hits that are read closely."""
+    return replace(one, k=other.k, rerank=other.rerank) == other

@@ -40,6 +40,7 @@ _NONE = {
 
 class SearchResults(QWidget):
     more = Signal()
+    closer = Signal()  # show the hits that were read closely
     ask = Signal()
     clear_filters = Signal()
     retry = Signal()
@@ -82,13 +83,16 @@ class SearchResults(QWidget):
         self.count = ElidedLabel("", "small", self._page, mode=Qt.TextElideMode.ElideRight)
         self.busy = Busy(tr("Searching…"), self._page, delay_ms=300)
         self._more = Button(tr("Show more"), "link", "", self.more.emit, self._page)
+        self._closer = Button(tr("Closer results are there"), "link", "", self.closer.emit, self._page)
+        self._closer.setToolTip(tr("The best hits were read together with the question. Show them in their new order."))
+        self._closer.hide()
         self._why = Button(tr("Why?"), "ghost", "why", self._ask_why, self._page)
         self._ask = Button(tr("Ask about these"), "secondary", "ask", self.ask.emit, self._page)
         column = QVBoxLayout(self._page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.results, 1)
-        line = row(self.count, self.busy, self._more, self._why, self._ask)
+        line = row(self.count, self.busy, self._closer, self._more, self._why, self._ask)
         line.setStretch(0, 1)
         column.addLayout(line)
 
@@ -120,9 +124,15 @@ class SearchResults(QWidget):
         if self.shown is not self._page:
             self._stack.setCurrentWidget(self.blank)
 
-    def show_result(self, result: SearchResult, *, more: bool) -> None:
+    def offer_closer(self, there: bool = True) -> None:
+        """The hits were read closely, and are shown in their new order when the person wants it."""
+        self._closer.setVisible(there)
+
+    def show_result(self, result: SearchResult, *, more: bool, same: bool = False) -> None:
+        """`same`: the question is that of the hits shown, whose row and place on the screen stay then."""
         self._rest()
-        self.list.show_hits(result.hits)
+        self.offer_closer(False)
+        self.list.show_hits(result.hits, same=same)
         self._more.setVisible(more)
         if result.notice:
             self.banner.show_message(Message(result.notice))

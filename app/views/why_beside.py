@@ -22,6 +22,7 @@ class WhyBeside(QObject):
         self._context = context
         self._split = split
         self._panel: WhyPanel | None = None
+        self.passage_id: int | None = None  # asked for last
 
     @property
     def panel(self) -> WhyPanel:
@@ -42,6 +43,7 @@ class WhyBeside(QObject):
             self.panel.show()
             self.changed.emit()
             self._give_room()
+        self.passage_id = passage_id
         self.panel.ask(query, passage_id)
 
     def close(self) -> None:

@@ -37,6 +37,9 @@ class HitList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setAccessibleName(tr("Search results"))
+        self.entered = False  # the person is at these hits: has chosen one, scrolled, or asked about one
+        self._keeping = False
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self.doubleClicked.connect(lambda index: self.opened.emit(index.data(HIT)))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
@@ -45,10 +48,36 @@ class HitList(QListView):
     def hits(self) -> tuple[Hit, ...]:
         return self._model.hits
 
-    def show_hits(self, hits: Sequence[Hit]) -> None:
-        """Show `hits`. The first stays unselected until the person moves into the list."""
+    def show_hits(self, hits: Sequence[Hit], *, same: bool = False) -> None:
+        """Show `hits`. The first stays unselected until the person moves into the list. With the `same` question as
+        before the chosen hit stays chosen, and where it is on the screen."""
         self._delegate.best = max((sum(max(0.0, p.contribution) for p in h.parts) for h in hits), default=1.0)
+        chosen, at = self.current_hit(), self.verticalScrollBar().value()
+        top = self.visualRect(self.currentIndex()).top()
+        self._keeping = True
         self._model.show_hits(hits)
+        if same:
+            self._stay(chosen, at, top)
+        else:
+            self.entered = False
+        self._keeping = False
+
+    def in_order_of(self, hits: Sequence[Hit]) -> bool:
+        return [hit.passage.id for hit in hits] == [hit.passage.id for hit in self.hits]
+
+    def _stay(self, chosen: Hit | None, at: int, top: int) -> None:
+        """Take up the chosen hit and the place again: `at` of the scroll bar, where the hit's row began at `top`."""
+        self.doItemsLayout()
+        rows = {hit.passage.id: row for row, hit in enumerate(self.hits)}
+        index = self._model.index(rows.get(chosen.passage.id, -1) if chosen else -1)
+        if index.isValid():
+            self.setCurrentIndex(index)
+        bar, seen = self.verticalScrollBar(), -self.visualRect(index).height() < top < self.viewport().height()
+        moved = self.visualRect(index).top() - top + bar.value() if index.isValid() and seen else at
+        bar.setValue(moved)
+
+    def _scrolled(self, value: int) -> None:
+        self.entered = self.entered or (value > 0 and not self._keeping)
 
     def current_hit(self) -> Hit | None:
         hit = self.currentIndex().data(HIT)
@@ -63,7 +92,8 @@ class HitList(QListView):
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
         super().selectionChanged(selected, deselected)
         hit = self.current_hit()
-        if hit is not None and not selected.isEmpty():
+        if hit is not None and not selected.isEmpty() and not self._keeping:
+            self.entered = True
             self.chosen.emit(hit)
 
     def currentChanged(self, current: Index, previous: Index) -> None:

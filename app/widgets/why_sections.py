@@ -11,7 +11,7 @@ from app.widgets.hit_channels import channel_title, channel_tone
 from app.widgets.why_bar import Segment
 from app.widgets.why_figures import additive, percent, signed
 from app.widgets.why_row import RowFigures
-from core.base.types import ConceptShare, Explanation, Level, TermMatch
+from core.base.types import RERANK, ConceptShare, Explanation, Level, TermMatch
 
 SCORE_DECIMALS = 2
 _OF_LEVEL = {
@@ -38,7 +38,7 @@ def score_rows(e: Explanation) -> list[RowFigures]:
             channel_title(p.channel),
             _points(value),
             tone=channel_tone(p.channel),
-            tip=_channel_tip(p.rank),
+            tip=_channel_tip(p.channel, p.rank),
             swatch=True,
         )
         for p, value in zip(e.parts, values, strict=True)
@@ -56,7 +56,9 @@ def _points(value: float) -> str:
     return signed(value, SCORE_DECIMALS)
 
 
-def _channel_tip(rank: int | None) -> str:
+def _channel_tip(channel: str, rank: int | None) -> str:
+    if channel == RERANK and rank is not None:
+        return tr("Place {rank} among the best hits, which were read together with the question.", rank=rank)
     if rank is None:
         return tr("This way of searching did not find the passage by itself; it was scored afterwards.")
     return tr("Place {rank} when searching this way alone.", rank=rank)

@@ -1,7 +1,9 @@
 """A small role that speaks the worker protocol over a real library: search by shared words, answers by quoting.
 
 What a query holds steers it: "fail" ends with a known error, "slow" waits until it is cancelled, "nothing" has no
-hits, "invent" brings a sentence without support, "unknown" abstains, "dead" ends the process.
+hits, "closely" has hits that can be read closely, which turns their order round ("closely breaks" and "closely dies"
+fail and end the process then, "closely waits" until it is cancelled), "invent" brings a sentence without support,
+"unknown" abstains, "dead" ends the process.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import struct
 import sys
 import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +77,15 @@ class PagesRole(FakeRole):
     def search(self, number: int, control: Control, query: dict[str, Any]) -> Any:
         asked = from_plain(Query, query)
         self.steer(number, control, asked.text)
-        return to_plain(self.find(asked))
+        if "closely" not in asked.text:
+            return to_plain(self.find(asked))
+        found = self.find(asked)
+        if not asked.rerank:
+            return to_plain(replace(found, closer=True))
+        turns = {"closely breaks": "fail", "closely dies": "dead", "closely waits": "slow"}
+        self.steer(number, control, next((turn for said, turn in turns.items() if said in asked.text), ""))
+        turned = [replace(hit, rank=n) for n, hit in enumerate(reversed(found.hits), 1)]
+        return to_plain(replace(found, hits=tuple(turned)))
 
     def find(self, query: Query) -> SearchResult:
         scored = [(self.hit(query, passage), passage) for passage in self.passages()]

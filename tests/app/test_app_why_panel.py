@@ -29,7 +29,7 @@ from app.widgets.why_sections import (
     term_rows,
     token_rows,
 )
-from core.base.types import Explanation, Level, Query, Span, TermMatch
+from core.base.types import RERANK, Explanation, Level, Query, ScorePart, Span, TermMatch
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
 QUERY = Query("harbour dues fees")
@@ -198,3 +198,11 @@ def test_parts_that_cancel_out_are_shown_themselves_and_add_up(panel: WhyPanel, 
     assert values[0] == "+0.200"
     assert round(math.fsum(number(v) for v in values), 3) == 0.02
     assert "%" not in "".join(values) + concepts_text(far)
+
+
+def test_close_reading_says_that_its_place_is_among_those_read(panel: WhyPanel, qtbot: QtBot) -> None:
+    e = explained(panel, qtbot)
+    read = score_rows(replace(e, parts=(*e.parts, ScorePart(RERANK, 3.0, 2, 1.0, 1.5)), score=e.score + 1.5))
+    tips = {row.label: row.tip for row in read}
+    assert tips["Close reading"] == "Place 2 among the best hits, which were read together with the question."
+    assert tips["Meaning"] == "Place 1 when searching this way alone."
