@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from core.base.errors import from_os_error
 from core.base.files import read_json, write_json
 from core.encode.padding import batches
 from core.train.backbone import Backbone
@@ -35,17 +37,21 @@ class KeptStates:
     """A context. States of the last layer by `backbone`, in evaluation mode; `key` names its weights.
 
     Above `most_bytes` a text's states are made again whenever they are asked for.
+
+    Raises:
+        DiskFull: from each method.
     """
 
     def __init__(self, backbone: Backbone, folder: Path, key: str, most_bytes: int = MOST_BYTES) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._backbone, self._key, self._most = backbone, key, most_bytes
         config: Any = backbone.model.config
         self._width = int(config.hidden_size)
-        self._path = folder / _INDEX
+        self._path, self._data = folder / _INDEX, folder / _DATA
         self._end, self._places = self._known()  # the bytes where each text's states begin
-        self._file = (folder / _DATA).open("r+b" if self._end else "w+b")
-        self._file.truncate(self._end)
+        with _told(self._data):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._data.open("r+b" if self._end else "w+b")
+            self._file.truncate(self._end)
         self.encoded = 0  # texts that went through the encoder
 
     def __enter__(self) -> KeptStates:
@@ -54,7 +60,8 @@ class KeptStates:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with _told(self._data):  # what is still in memory is written
+            self._file.close()
 
     def padded(self, ids: Sequence[Sequence[int]]) -> Tensor:
         """States [B, T, D] of texts given as token ids, float32, zero where texts are shorter; without a graph."""
@@ -73,8 +80,9 @@ class KeptStates:
 
     def flush(self) -> None:
         """Make durable what was kept so far. Raises DiskFull."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with _told(self._data):
+            self._file.flush()
+            os.fsync(self._file.fileno())
         write_json(self._path, {"key": self._key, "width": self._width, "end": self._end, "places": self._places})
 
     def _known(self) -> tuple[int, dict[str, int]]:
@@ -83,7 +91,7 @@ class KeptStates:
             told = read_json(self._path)
             end, places = int(told["end"]), {str(name): int(place) for name, place in told["places"].items()}
             same = (told["key"], told["width"]) == (self._key, self._width)
-            if same and self._path.with_name(_DATA).stat().st_size >= end:
+            if same and self._data.stat().st_size >= end:
                 return end, places
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
@@ -93,16 +101,18 @@ class KeptStates:
         place = self._places.get(_name(ids))
         if place is None:
             return None
-        self._file.seek(place)
-        data = self._file.read(len(ids) * self._width * _HALF.itemsize)
+        with _told(self._data):  # what is still in memory is written before
+            self._file.seek(place)
+            data = self._file.read(len(ids) * self._width * _HALF.itemsize)
         return np.frombuffer(data, _HALF).reshape(len(ids), self._width)
 
     def _write(self, ids: Sequence[int], states: Half) -> None:
         name = _name(ids)
         if name in self._places or self._end + states.nbytes > self._most:
             return
-        self._file.seek(self._end)
-        self._file.write(states.tobytes())
+        with _told(self._data):
+            self._file.seek(self._end)
+            self._file.write(states.tobytes())
         self._places[name] = self._end
         self._end += states.nbytes
 
@@ -119,6 +129,15 @@ class KeptStates:
             backbone.train(mode)
         whole = states_BTD.float().cpu().numpy().astype(_HALF)
         return [np.ascontiguousarray(row[: len(own)]) for row, own in zip(whole, ids, strict=True)]
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system says of the file, for people."""
+    try:
+        yield
+    except OSError as error:
+        raise from_os_error(error, path) from error
 
 
 def _name(ids: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.base.errors import Cancelled, KnownError
+from core.base.errors import Cancelled, DiskFull, KnownError
 from core.base.events import Control
 from core.base.types import DENSE, LEXICAL, MULTI
 from core.encode.heads import Heads, read_heads
@@ -144,6 +144,23 @@ def test_the_held_encoder_stays_and_encodes_each_text_once(tiny_bundle: Bundle, 
     with torch.no_grad():
         expected = backbone.model(input_ids=ids_BT, attention_mask=mask_BT).last_hidden_state
     assert float(((states - expected) * mask_BT.unsqueeze(-1)).abs().max()) < 5e-3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")
+@pytest.mark.parametrize("buffered", [-1, 0])
+def test_a_full_disk_is_told_as_one(tiny_bundle: Bundle, tmp_path: Path, buffered: int) -> None:
+    """Where it is written at once, and where it is not written before the end."""
+    backbone = Backbone.open(tiny_bundle, "cpu")
+    kept = KeptStates(backbone, tmp_path, "one")
+    kept._file.close()
+    kept._file = Path("/dev/full").open("r+b", buffering=buffered)  # type: ignore[assignment]  # noqa: SIM115
+    with pytest.raises(DiskFull):
+        _keep(kept, backbone)
+
+
+def _keep(kept: KeptStates, backbone: Backbone) -> None:
+    with kept:
+        kept.padded(backbone.ids(["a ship"]))
 
 
 def test_states_of_another_encoder_or_cut_short_are_not_believed(tiny_bundle: Bundle, tmp_path: Path) -> None:
