@@ -22,6 +22,7 @@ from core.encode.encoder import PASSAGE, QUERY, Encoded, Encoder, FloatArray, To
 
 MOST_BYTES = 1 << 30  # about 700,000 vectors of 384 dimensions
 _BATCH = 500
+_BLOCK = 1000  # texts after which their vectors are kept: a stop loses no more
 _BUSY_SECONDS = 30
 _PROBE = "The ferry leaves the harbour at 7:45; die Fähre legt um 7.45 Uhr ab."
 
@@ -85,7 +86,7 @@ class KeptVectors:
 
 
 class Remembering:
-    """An encoder that does not encode again what was kept. Only dense vectors are kept."""
+    """An encoder that does not encode again what was kept. Only dense vectors are kept, a block at a time."""
 
     def __init__(self, encoder: Encoder, kept: KeptVectors) -> None:
         self._encoder, self._kept = encoder, kept
@@ -115,17 +116,25 @@ class Remembering:
         keys = [vector_key(kind, text) for text in texts]
         made = self._made_by[kind]
         known = self._kept.get(made, list(dict.fromkeys(keys)))
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            done = len(texts) - len(missing)
-            fresh = self._encoder.encode(
-                list(missing.values()), kind=kind, control=control,
-                on_batch=None if on_batch is None else lambda n: on_batch(done + n),
-            )  # fmt: skip
-            rows = {key: vector.astype("<f4").tobytes() for key, vector in zip(missing, fresh, strict=True)}
+        missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
+        done = len(texts) - len(missing)
+        for start in range(0, len(missing), _BLOCK):
+            block = missing[start : start + _BLOCK]
+            rows = self._fresh(block, kind, control, on_batch, done + start)
             self._kept.put(made, rows.items())
             known.update(rows)
         return np.frombuffer(b"".join(known[key] for key in keys), "<f4").reshape(-1, self.dimension)
+
+    def _fresh(
+        self, block: Sequence[tuple[bytes, str]], kind: str, control: Control | None,
+        on_batch: Callable[[int], None] | None, done: int,
+    ) -> dict[bytes, bytes]:  # fmt: skip
+        """The block's vectors by key; `done` texts are known already."""
+        vectors = self._encoder.encode(
+            [text for _, text in block], kind=kind, control=control,
+            on_batch=None if on_batch is None else lambda n: on_batch(done + n),
+        )  # fmt: skip
+        return {key: vector.astype("<f4").tobytes() for (key, _), vector in zip(block, vectors, strict=True)}
 
     def encode_heads(
         self, texts: Sequence[str], heads: Collection[str], *, kind: str = PASSAGE, control: Control | None = None,

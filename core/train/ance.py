@@ -8,6 +8,7 @@ are looked at as training goes, and they are renewed when they are behind. Sourc
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,7 +20,8 @@ import numpy as np
 from core.base.errors import KnownError
 from core.base.events import Control
 from core.base.files import read_json, write_json
-from core.train import checkpoint, handover
+from core.train import blocks, checkpoint, handover
+from core.train.blocks import Keep
 from core.train.bundle import weights_hash
 from core.train.finetune import FineTune
 from core.train.handover import Contract, Negatives
@@ -104,8 +106,11 @@ class Ance(Callback):
         if there is not None and (there.step, there.weights) == (step, weights):
             return there
         handover.sweep(self.folder)
-        found, fresh = self._refresher.renew(self.task.candidates, self.number + 1, self._control)
-        return handover.write(self.folder, Negatives(self.number + 1, step, weights, found, fresh), self.contract)
+        keep = Keep(self.folder / blocks.FOLDER, weights)
+        found, fresh = self._refresher.renew(self.task.candidates, self.number + 1, self._control, keep)
+        made = handover.write(self.folder, Negatives(self.number + 1, step, weights, found, fresh), self.contract)
+        shutil.rmtree(keep.folder, ignore_errors=True)
+        return made
 
     def _drift(self) -> float:
         return self._refresher.drift(self._probes, self.settings.sample, control=self._control)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.base.events import Control
+from core.train.blocks import Keep, encoded
 from core.train.negatives import Ranked
 from core.train.types import Piece
 
@@ -29,12 +30,19 @@ def nearest(queries: Vectors, passages: Vectors, depth: int) -> tuple[npt.NDArra
 
 
 class DenseSearch:
-    """A `Search` by an encoder: `encode(texts, kind)` gives unit vectors. Passages are encoded once, here."""
+    """A `Search` by an encoder: `encode(texts, kind)` gives unit vectors. Passages are encoded once, here; with `keep`
+    what was encoded before a stop is taken from there.
 
-    def __init__(self, encode: Encode, pieces: Sequence[Piece], control: Control | None = None) -> None:
+    Raises:
+        Cancelled, DiskFull
+    """
+
+    def __init__(
+        self, encode: Encode, pieces: Sequence[Piece], control: Control | None = None, keep: Keep | None = None
+    ) -> None:
         self._encode = encode
         self._ids = np.array([piece.id for piece in pieces])
-        self.vectors = encode([piece.input for piece in pieces], "passage", control)
+        self.vectors = encoded([piece.input for piece in pieces], lambda part: encode(part, "passage", control), keep)
 
     def __call__(self, texts: Sequence[str], depth: int) -> list[Ranked]:
         places, scores = nearest(self._encode(texts, "query", None), self.vectors, depth)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -28,8 +29,9 @@ from core.base.files import FileLock, read_json, write_bytes
 from core.base.wire import from_plain, to_plain
 from core.ingest.guards import lower_priority
 from core.models.bundles import load
-from core.train import checkpoint, handover
+from core.train import blocks, checkpoint, handover
 from core.train.backbone import Backbone
+from core.train.blocks import Keep
 from core.train.bundle import weights_hash
 from core.train.finetune import FineTune
 from core.train.handover import Contract, Negatives
@@ -131,8 +133,10 @@ class Inferencer:
         load_trained({MODULE: self._backbone}, weights)
         number = last.number + 1 if last is not None else 1
         before = last.candidates if last is not None else self._first
-        found, fresh = self._refresher.renew(before, number, self._control)
-        handover.write(self._folder, Negatives(number, step, weights_hash(weights), found, fresh), self._contract)
+        keep = Keep(self._folder / blocks.FOLDER, weights_hash(weights))
+        found, fresh = self._refresher.renew(before, number, self._control, keep)
+        handover.write(self._folder, Negatives(number, step, keep.key, found, fresh), self._contract)
+        shutil.rmtree(keep.folder, ignore_errors=True)
 
 
 def main(folder: Path) -> int:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from core.base.events import Control
 from core.train.backbone import Backbone
+from core.train.blocks import Keep, encoded
 from core.train.dense_search import nearest
 from core.train.negatives import Mining, Ranked, mine
 from core.train.types import Candidates, Piece, Question
@@ -36,13 +37,14 @@ class Refresher:
         self._places = {piece.id: place for place, piece in enumerate(pieces)}
 
     def renew(
-        self, before: Sequence[Candidates], number: int, control: Control | None = None
+        self, before: Sequence[Candidates], number: int, control: Control | None = None, keep: Keep | None = None
     ) -> tuple[tuple[Candidates, ...], tuple[bool, ...]]:
         """New candidates of the same questions, and which are new: where mining finds none the earlier ones stay.
 
-        `number` counts the refreshes: each draws other passages out of the first ranks. Raises Cancelled.
+        `number` counts the refreshes: each draws other passages out of the first ranks. With `keep` what was encoded
+        before a stop is taken from there. Raises Cancelled, DiskFull.
         """
-        passages = self._backbone.vectors_of(self._piece_ids, control)
+        passages = encoded(self._piece_ids, lambda part: self._backbone.vectors_of(part, control), keep)
 
         def search(texts: Sequence[str], depth: int) -> list[Ranked]:
             places, scores = nearest(self._asked(texts, control), passages, depth)

@@ -15,12 +15,15 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from core.base.events import Control
 from core.text.sentences import split
 from core.train.alike import ALIKE, shingles
 from core.train.types import Piece
 
 LENGTH = 400  # characters, about 80 tokens, as the authors of Condenser advise
 LEAST = 60
+MOST = 20_000  # passages: a batch draws few documents, and what says the same is looked for among all of them
+_CHECKED = 1000  # shingles, after which it is heard whether to go on
 _COMMON = 40  # spans that hold a shingle, beyond which it is boilerplate
 
 
@@ -45,12 +48,23 @@ class Spans:
         return mask
 
 
-def make(pieces: Sequence[Piece]) -> Spans:
-    """The spans of a library. Documents of fewer than two are left out, and so are spans that are boilerplate."""
+def make(pieces: Sequence[Piece], *, most: int = MOST, seed: int = 0, control: Control | None = None) -> Spans:
+    """The spans of a library. Documents of fewer than two are left out, and so are spans that are boilerplate.
+
+    Above `most` passages they are those of documents drawn by chance.
+
+    Raises:
+        Cancelled: by `control`.
+    """
+    control = control or Control()
     of_group: dict[int, list[str]] = defaultdict(list)
-    for piece in pieces:
+    for piece in drawn(pieces, most, seed):
+        control.check()
         of_group[piece.group].extend(cut(piece.text))
-    shingled = {group: [(text, shingles(text)) for text in dict.fromkeys(texts)] for group, texts in of_group.items()}
+    shingled: dict[int, list[tuple[str, frozenset[int]]]] = {}
+    for group, found_texts in of_group.items():
+        control.check()
+        shingled[group] = [(text, shingles(text)) for text in dict.fromkeys(found_texts)]
     counts = Counter(shingle for spans in shingled.values() for _, found in spans for shingle in found)
     texts: list[str] = []
     documents: list[tuple[int, ...]] = []
@@ -61,7 +75,23 @@ def make(pieces: Sequence[Piece]) -> Spans:
             documents.append(tuple(range(len(texts), len(texts) + len(own))))
             texts += [text for text, _ in own]
             kept += [found for _, found in own]
-    return Spans(tuple(texts), tuple(documents), _doubles(kept, documents))
+    return Spans(tuple(texts), tuple(documents), _doubles(kept, documents, control))
+
+
+def drawn(pieces: Sequence[Piece], most: int, seed: int) -> Sequence[Piece]:
+    """All passages of documents drawn by chance, as many as go into `most` passages; in their order.
+
+    A document that is longer than what is left gives its first ones.
+    """
+    if len(pieces) <= most:
+        return pieces
+    of_group: dict[int, list[int]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        of_group[piece.group].append(place)
+    groups = list(of_group.values())
+    order = np.random.default_rng(seed).permutation(len(groups))
+    places = [place for number in order.tolist() for place in groups[number]][:most]
+    return [pieces[place] for place in sorted(places)]
 
 
 def cut(text: str) -> list[str]:
@@ -92,7 +122,9 @@ def _boilerplate(found: frozenset[int], counts: Counter[int]) -> bool:
     return common > len(found) / 2
 
 
-def _doubles(found: Sequence[frozenset[int]], documents: Iterable[tuple[int, ...]]) -> dict[int, frozenset[int]]:
+def _doubles(
+    found: Sequence[frozenset[int]], documents: Iterable[tuple[int, ...]], control: Control
+) -> dict[int, frozenset[int]]:
     """Spans of different documents that share at least half of the shorter one's shingles."""
     owner = {span: number for number, spans in enumerate(documents) for span in spans}
     holding: dict[int, list[int]] = defaultdict(list)
@@ -100,7 +132,9 @@ def _doubles(found: Sequence[frozenset[int]], documents: Iterable[tuple[int, ...
         for shingle in own:
             holding[shingle].append(span)
     shared: Counter[tuple[int, int]] = Counter()
-    for spans in holding.values():
+    for number, spans in enumerate(holding.values()):
+        if number % _CHECKED == 0:
+            control.check()
         if 1 < len(spans) <= _COMMON:
             shared.update(pair for pair in combinations(spans, 2) if owner[pair[0]] != owner[pair[1]])
     alike: dict[int, set[int]] = defaultdict(set)

@@ -13,6 +13,7 @@ from pathlib import Path
 from core.base.events import Control, Listener, ignore
 from core.train import nb_recall
 from core.train.backbone import Backbone
+from core.train.blocks import FOLDER, Keep
 from core.train.bundle import weights_hash
 from core.train.dense_search import DenseSearch
 from core.train.finetune import FineTune, FineTuneSettings, Frozen, Teacher
@@ -73,15 +74,21 @@ def two_stage(
 
     by_words = made_once(folder / FIRST / _MINED, began, lambda: mine(questions, pieces, words, mining))
     first = _train(task(by_words), training, folder / FIRST, FIRST, control, listener, callbacks)
-    one = DenseSearch(backbone.vectors, pieces, control)
+    one = DenseSearch(backbone.vectors, pieces, control, _keep(backbone, folder / FIRST, listener))
     by_meaning = made_once(folder / SECOND / _MINED, began, lambda: mine(questions, pieces, one, mining))
     before = _rankings(one, questions, mining.depth)
     backbone.load_weights(start)
     began_again = weights_hash(backbone.weights())
     hard = united(by_meaning, by_words)
     second = _train(task(hard), training, folder / SECOND, SECOND, control, listener, callbacks)
-    after = _rankings(DenseSearch(backbone.vectors, pieces, control), questions, max(nb_recall.NS))
+    two = DenseSearch(backbone.vectors, pieces, control, _keep(backbone, folder / SECOND, listener))
+    after = _rankings(two, questions, max(nb_recall.NS))
     return TwoStage(first, second, began, began_again, nb_recall.report(before, after, mining.depth))
+
+
+def _keep(backbone: Backbone, folder: Path, listener: Listener) -> Keep:
+    """Both encodings are told of as the second round's: the first one is what that begins with."""
+    return Keep(folder / FOLDER, weights_hash(backbone.weights()), SECOND, listener)
 
 
 def _train(

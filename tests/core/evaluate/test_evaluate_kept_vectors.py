@@ -1,9 +1,12 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from core.base.errors import Cancelled
 from core.base.events import Control
 from core.encode.encoder import Encoder
+from core.evaluate import kept_vectors
 from core.evaluate.kept_vectors import _PROBE, KeptVectors, Remembering, made_by
 
 TEXTS = ["the ship in the harbour", "bread and butter", "the ship in the harbour"]
@@ -35,6 +38,28 @@ def test_a_text_is_encoded_once_by_each_encoder_and_kind(tmp_path: Path, tiny_en
         assert (len(one.asked), len(other.asked)) == (4, 1)
     np.testing.assert_array_equal(again[:3], first)
     np.testing.assert_allclose(first[0], tiny_encoder.encode(TEXTS[:1])[0], atol=1e-6)
+
+
+def test_what_was_encoded_before_a_stop_is_kept(
+    tmp_path: Path, tiny_encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_vectors, "_BLOCK", 2)
+    texts, control, told = [f"ship {number}" for number in range(5)], Control(), list[int]()
+
+    def stop(done: int) -> None:
+        told.append(done)
+        if done == 4:
+            control.cancel()
+
+    one = Counting(tiny_encoder, "one")
+    with KeptVectors(tmp_path / "kept.db") as kept, pytest.raises(Cancelled):
+        Remembering(one, kept).encode(texts, control=control, on_batch=stop)  # type: ignore[arg-type]
+    again = Counting(tiny_encoder, "one")
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        found = Remembering(again, kept).encode(texts, on_batch=told.append)  # type: ignore[arg-type]
+    assert again.asked == texts[4:]
+    assert told == [2, 4, 5]
+    np.testing.assert_allclose(found, tiny_encoder.encode(texts), atol=1e-2)  # blocks of other lengths, in 8 bits
 
 
 class Rounded(Counting):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from core.train.spans import LEAST, LENGTH, cut, make
+import numpy as np
+import pytest
+
+from core.base.errors import Cancelled
+from core.base.events import Control
+from core.train.spans import LEAST, LENGTH, _doubles, cut, drawn, make
 from core.train.types import Piece
 from tests.core.train.made import documents
 
@@ -72,6 +77,30 @@ def test_boilerplate_is_no_span() -> None:
     spans = make(pieces)
     assert len(spans.documents) == 60
     assert not any(notice[40:200] in text for text in spans.texts)
+
+
+def test_a_large_library_gives_the_spans_of_documents_drawn_by_chance() -> None:
+    pieces = [replace(piece, group=piece.id // 2) for piece in documents(60)]
+    few = make(pieces, most=20)
+    assert few == make(pieces, most=20)  # the same ones each time
+    assert few != make(pieces, most=20, seed=1)
+    assert 8 <= len(few.documents) <= 12
+    assert set(few.texts) < set(make(pieces).texts)
+    whole = {span for piece in pieces for span in cut(piece.text)}
+    assert set(few.texts) <= whole
+    assert [piece.id for piece in drawn(pieces, 20, 0)] == sorted(piece.id for piece in drawn(pieces, 20, 0))
+    assert len(drawn(pieces, 20, 0)) == 20
+    one = [replace(piece, group=1) for piece in pieces]
+    assert drawn(one, 20, 0) == one[:20]
+
+
+def test_cutting_hears_a_cancel() -> None:
+    control = Control()
+    control.cancel()
+    with pytest.raises(Cancelled):
+        make(documents(5), control=control)
+    with pytest.raises(Cancelled):  # what says the same is looked for long after all is cut
+        _doubles([frozenset({1}), frozenset({1})], [(0,), (1,)], control)
 
 
 def test_made_up_documents_have_spans() -> None:
