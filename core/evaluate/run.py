@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from core.evaluate.closely import Closely
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.significance import Comparison, Interval, compare, interval
-from core.evaluate.throwaway import build
+from core.evaluate.throwaway import build, room
 from core.search.fuse import Fusing
 from core.search.rerank import Reranker
 from core.search.searcher import Searcher
@@ -127,24 +126,25 @@ def evaluate_encoder(
     dataset: Dataset, encoder: Encoder, channels: Sequence[str] = CHANNELS, *, measures: Sequence[str] = MEASURES,
     control: Control | None = None, listener: Listener = ignore, fusing: Fusing | None = None,
     kept: KeptVectors | None = None, clock: bool = True, expansion: Mapping[str, Sequence[str]] | None = None,
-    reranker: Reranker | None = None,
+    reranker: Reranker | None = None, folder: Path | None = None,
 ) -> Evaluation:  # fmt: skip
     """Make a throw-away library of the corpus, each line one passage, and evaluate on it.
 
     Vectors in `kept` are not encoded again; the clock runs on searches that encode. `expansion` are texts by document
-    id whose words find the document, too. `reranker` is that of the channel "reranked".
+    id whose words find the document, too. `reranker` is that of the channel "reranked". The library is made in `folder`
+    (see `core.evaluate.throwaway.room`).
 
     Raises:
         BadDataset, BadSetting, Cancelled, DiskFull
     """
     _require_known(channels)
     remembering = Remembering(encoder, kept) if kept is not None else encoder
-    with tempfile.TemporaryDirectory(prefix="whymatch-evaluate-") as folder:
+    with room(folder) as library:
         heads = {DENSE} | ({LEXICAL} & encoder.heads) | ({MULTI} & set(channels))
-        build(Path(folder), dataset, remembering, control or Control(), listener, heads, expansion)
+        build(library, dataset, remembering, control or Control(), listener, heads, expansion)
         if kept is not None:  # all at once is quicker than one by one
             remembering.encode(list(dataset.queries.values()), kind="query", control=control)
-        searcher, timed = (Searcher(Path(folder), one, fusing, lambda name: reranker) for one in (remembering, encoder))
+        searcher, timed = (Searcher(library, one, fusing, lambda name: reranker) for one in (remembering, encoder))
         try:
             return evaluate(
                 dataset, searcher, channels, measures=measures, control=control, listener=listener, timed=timed,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from sqlite_utils import Database
 
+from core.base.errors import from_os_error
 from core.base.events import Control, Listener, Progress
 from core.base.types import DENSE, DocumentState, ReadDocument
 from core.encode.encoder import Encoded, Encoder, input_hash, input_text
@@ -19,7 +23,31 @@ from core.store.database import transaction
 from core.store.passages import NewPassage, put_vectors, replace_passages
 from core.text.language import detect
 
+_PREFIX = "whymatch-measured-"
 _AT_ONCE = 512  # documents a transaction and a call of the encoder
+
+
+@contextmanager
+def room(folder: Path | None = None) -> Iterator[Path]:
+    """A new folder for a throw-away library, deleted afterwards: in `folder`, or among the system's temporary ones.
+
+    Whoever measures texts that are not public gives a `folder` of its own: what a killed process leaves there goes with
+    it, or when the next library is made there.
+
+    Raises:
+        KnownError: the disk is full, or there is no permission.
+    """
+    if folder is not None:
+        for left in folder.glob(f"{_PREFIX}*"):
+            shutil.rmtree(left, ignore_errors=True)
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        made = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder)
+    except OSError as error:
+        raise from_os_error(error, folder or tempfile.gettempdir()) from error
+    with made as name:
+        yield Path(name)
 
 
 def build(

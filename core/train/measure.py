@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +23,23 @@ _NDCG, _RECALL = "ndcg@10", "recall@100"
 _DEPTH = 100
 
 
-def served(pool: Pool, probe: Dataset, encoder: Encoder, kept: KeptVectors, control: Control | None = None) -> Measured:
-    """In a library of the pool, with the product's own search. `kept` remembers vectors by the encoder's id.
+def served(
+    pool: Pool, probe: Dataset, encoder: Encoder, kept: KeptVectors, control: Control | None = None, *,
+    folder: Path | None = None,
+) -> Measured:  # fmt: skip
+    """In a library of the pool, with the product's own search. `kept` remembers vectors by the encoder's id; the
+    library is made in `folder` (see `core.evaluate.throwaway.room`).
 
     Raises:
         Cancelled, DiskFull
     """
     found = evaluate_encoder(
-        pool.dataset, encoder, (DENSE, FUSED), measures=(_NDCG, _RECALL), control=control, kept=kept, clock=False
+        pool.dataset, encoder, (DENSE, FUSED), measures=(_NDCG, _RECALL), control=control, kept=kept, clock=False,
+        folder=folder,
+    )  # fmt: skip
+    general = evaluate_encoder(
+        probe, encoder, (DENSE,), measures=(_NDCG,), control=control, kept=kept, clock=False, folder=folder
     )
-    general = evaluate_encoder(probe, encoder, (DENSE,), measures=(_NDCG,), control=control, kept=kept, clock=False)
     dense, fused = (found.values[channel] for channel in (DENSE, FUSED))
     return Measured(
         np.array(dense[_NDCG]), np.array(dense[_RECALL]), np.array(fused[_NDCG]), np.array(general.values[DENSE][_NDCG])

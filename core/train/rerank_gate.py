@@ -8,7 +8,6 @@ A reranker that does not beat the search is no teacher of it either.
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from core.evaluate import metrics
 from core.evaluate.closely import affordable
 from core.evaluate.kept_vectors import KeptVectors, Remembering
 from core.evaluate.run import passage_names
-from core.evaluate.throwaway import build
+from core.evaluate.throwaway import build, room
 from core.search.candidates import DEPTH, Ranking
 from core.search.fuse import Fusing
 from core.search.rerank import Reading, Reranker, reweighed
@@ -58,19 +57,21 @@ class RerankMeasured:
 def measured(
     pool: Pool, encoder: Encoder, reranker: Reranker, kept: KeptVectors, *, fusing: Fusing | None = None,
     weights: Sequence[float] = WEIGHTS, control: Control | None = None, listener: Listener = ignore,
+    folder: Path | None = None,
 ) -> RerankMeasured:  # fmt: skip
     """The pool's questions asked of a library of its passages, as the product's own search does.
 
-    `fusing` is the library's; its `closely_seconds` say how many candidates count as read.
+    `fusing` is the library's; its `closely_seconds` say how many candidates count as read. The library of the pool is
+    made in `folder` (see `core.evaluate.throwaway.room`).
 
     Raises:
         Cancelled, DiskFull
     """
     control, fusing, remembering = control or Control(), fusing or Fusing(), Remembering(encoder, kept)
-    with tempfile.TemporaryDirectory(prefix="whymatch-rerank-") as folder:
-        build(Path(folder), pool.dataset, remembering, control, listener)
+    with room(folder) as library:
+        build(library, pool.dataset, remembering, control, listener)
         remembering.encode([question.text for question in pool.questions], kind=QUERY, control=control)
-        searcher = Searcher(Path(folder), remembering, fusing)
+        searcher = Searcher(library, remembering, fusing)
         try:
             names = passage_names(pool.dataset, searcher)
             found, seconds = _read(pool, searcher, reranker, fusing, control, listener)

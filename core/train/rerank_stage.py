@@ -95,19 +95,21 @@ def train_reranker(
 def chosen(
     bundle: Bundle, report: StageReport, reranker: Reranker, tune: Pool, present: Encoder, kept: KeptVectors, *,
     fusing: Fusing | None = None, control: Control | None = None, listener: Listener = ignore,
+    folder: Path | None = None,
 ) -> RerankCandidate:  # fmt: skip
     """With the weight that finds most of the tune questions' passages.
 
     Raises:
         Cancelled, DiskFull
     """
-    found = measured(tune, present, reranker, kept, fusing=fusing, control=control, listener=listener)
+    found = measured(tune, present, reranker, kept, fusing=fusing, control=control, listener=listener, folder=folder)
     return RerankCandidate(bundle, found.best, _with(report, found))
 
 
 def judged(
     candidate: RerankCandidate, reranker: Reranker, final: Pool, present: Encoder, kept: KeptVectors, *,
     fusing: Fusing | None = None, control: Control | None = None, listener: Listener = ignore,
+    folder: Path | None = None,
 ) -> Verdict:  # fmt: skip
     """The verdict on questions that neither trained nor chose: accepted, the generation may name the bundle as its
     `reranker` and its weight as `fusion["rerank"]`.
@@ -115,8 +117,10 @@ def judged(
     Raises:
         Cancelled, DiskFull
     """
-    weights = (candidate.weight,)
-    found = measured(final, present, reranker, kept, fusing=fusing, weights=weights, control=control, listener=listener)
+    found = measured(
+        final, present, reranker, kept, fusing=fusing, weights=(candidate.weight,), control=control, listener=listener,
+        folder=folder,
+    )  # fmt: skip
     questions = final.questions
     return judge_reranker(found, candidate.weight, [q.kind for q in questions], [q.group for q in questions])
 

@@ -1,5 +1,8 @@
 import json
 import random
+import subprocess
+import sys
+import tempfile
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +19,8 @@ from core.evaluate.run import MEASURES, evaluate, evaluate_encoder
 from core.evaluate.throwaway import build
 from core.search.searcher import Searcher
 from tests.tiny import sentence, topics
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +55,34 @@ def test_a_throw_away_library_is_measured(dataset: Dataset, tiny_encoder: Encode
     assert found.channels["fused"]["recall@100"] == 1.0
     assert 0 < found.milliseconds["p50"] <= found.milliseconds["p95"]
     assert {e.stage for e in events if isinstance(e, Progress)} == {"encoding", "evaluating"}
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from core.evaluate.throwaway import room
+with room(Path(sys.argv[1])) as made:
+    (made / "library.db").write_text("a passage")
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+def test_what_a_killed_measurement_left_in_a_folder_goes_with_the_next(
+    dataset: Dataset, tiny_encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, system, seen = tmp_path / "run", tmp_path / "system", list[list[str]]()
+    system.mkdir()
+    subprocess.run([sys.executable, "-c", _KILLED, own], cwd=ROOT, check=False)
+    (left,) = own.iterdir()
+    assert (left / "library.db").exists()
+    monkeypatch.setattr(tempfile, "tempdir", str(system))
+    evaluate_encoder(
+        dataset, tiny_encoder, folder=own, listener=lambda event: seen.append([path.name for path in own.iterdir()])
+    )
+    assert all(len(names) == 1 and names != [left.name] for names in seen)
+    assert seen
+    assert list(own.iterdir()) == list(system.iterdir()) == []
 
 
 def test_an_open_library_is_measured_alike(dataset: Dataset, tiny_encoder: Encoder, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,6 +80,21 @@ def test_one_that_knows_nothing_is_refused(
     assert "Refused" in verdict.reason
     if kind == "constant":
         np.testing.assert_array_equal(found.reranked[4.0], found.fused)
+
+
+def test_the_passages_lie_in_the_folder_that_is_given(
+    asked: Pool, right: dict[str, str], tiny_encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, system, seen = tmp_path / "run", tmp_path / "system", set[int]()
+    system.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(system))
+    with KeptVectors(tmp_path / "vectors.db") as kept:
+        measured(
+            asked, tiny_encoder, Fixed(right, "constant"), kept, weights=(1.0,), folder=own,
+            listener=lambda event: seen.add(10 * len(list(own.iterdir())) + len(list(system.iterdir()))),
+        )  # fmt: skip
+    assert seen == {10}
+    assert list(own.iterdir()) == []
 
 
 def test_one_that_is_too_slow_here_is_refused_however_much_it_knows(
