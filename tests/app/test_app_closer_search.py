@@ -113,7 +113,7 @@ def test_typing_puts_it_off_and_a_new_search_does_not_wait(page: SearchPage, qtb
     page._closer.postpone()
     assert page._closer._rest.remainingTime() > left
     qtbot.waitUntil(lambda: page._closer._latest.busy, timeout=5000)
-    search(page, qtbot)
+    search(page, qtbot, "harbour dues")
     qtbot.waitUntil(lambda: page.context.engine.in_flight("search") == 0, timeout=5000)  # it was cancelled
 
 
