@@ -45,7 +45,7 @@ from core.train.recipes import Recipe
 
 JUDGING = "judging"
 _TUNE = 1_500  # passages in which the questions that choose are looked for
-_VECTORS = "vectors.db"
+_VECTORS, _ROOM = "vectors.db", "measured"
 _REMEMBERED = 30_000  # questions: each is searched to check it, and again to learn of it
 _POINTS_EVERY = 0.25  # seconds between two points of a curve that are told
 
@@ -142,6 +142,7 @@ def _read(
             serving,
             kept,
             fusing=Fusing(weights={**current.fusion, **learned}),
+            folder=run.folder / _ROOM,
             control=run.control,
             listener=run.listener,
         )
@@ -185,7 +186,7 @@ def _judged(
         found = []
         for number, encoder in enumerate((present, candidate)):
             run.listener(Progress(JUDGING, number, 2))
-            found.append(served(final, general, encoder, kept, run.control))
+            found.append(served(final, general, encoder, kept, run.control, folder=run.folder / _ROOM))
         healths = tuple(health(_vectors(encoder, final, kept, run.control)) for encoder in (present, candidate))
         moved = examples(final, ground.pieces, present, candidate, kept, run.control)
     questions = final.questions

@@ -22,6 +22,7 @@ from core.base.events import Control, Listener, Progress, ignore
 from core.base.files import read_json, write_json
 from core.train import gate
 from core.train.backbone import Backbone
+from core.train.blocks import Keep
 from core.train.bundle import weights_hash
 from core.train.dense_search import DenseSearch
 from core.train.finetune import FineTune, FineTuneSettings, Frozen
@@ -91,15 +92,16 @@ class FourStages:
 def four_stages(
     backbone: Backbone, questions: Sequence[Question], pieces: Sequence[Piece], words: Search, tune: Pool,
     rerankers: Training, folder: Path, settings: FourSettings, *, frozen: Frozen | None = None,
-    origin: dict[str, Tensor] | None = None, refuse: Callable[[Reranker], str] = lambda reranker: "", control: Control | None = None,
+    origin: dict[str, Tensor] | None = None, refuse: Callable[[Reranker], str] = lambda reranker: "",
+    control: Control | None = None,
     listener: Listener = ignore, callbacks: Callbacks = lambda task, stage: (),
 ) -> FourStages:  # fmt: skip
     """Train `backbone` in place through all stages that pay; it ends at `FourStages.weights`.
 
     The way of which a share is taken begins at `origin`, by default the weights that training begins with: what
-    pre-training spoilt has a way back then. `words` finds the first negatives (BM25, or the fused search); `rerankers` trains a reranker on candidates; `refuse`
-    may say why one that orders the tune questions well is no teacher all the same. What was trained, mined, scored and
-    measured lies in `folder`: a job that was killed goes on.
+    pre-training spoilt has a way back then. `words` finds the first negatives (BM25, or the fused search); `rerankers`
+    trains a reranker on candidates; `refuse` may say why one that orders the tune questions well is no teacher all the
+    same. What was trained, mined, scored and measured lies in `folder`: a job that was killed goes on.
 
     Raises:
         ValueError: no question has negatives, or there is no question to choose by.
@@ -246,7 +248,8 @@ class _Job:
 
         def search(texts: Sequence[str], depth: int) -> list[list[tuple[int, float]]]:
             self.backbone.load_weights(best.weights)
-            return DenseSearch(self.backbone.vectors, self.pieces, self.control)(texts, depth)
+            keep = Keep(self.folder / f"vectors-{best.key}", best.key, RETRIEVER_2, self.listener)
+            return DenseSearch(self.backbone.vectors, self.pieces, self.control, keep)(texts, depth)
 
         return self._mined(search, best.key, mining or self.settings.mining)
 

@@ -7,7 +7,6 @@ Which channel is to be trusted differs from library to library (M3-Embedding, ap
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from core.base.events import Control, Listener, ignore
 from core.base.types import BM25, LEXICAL, MULTI, Query
 from core.encode.encoder import Encoder
 from core.evaluate.run import passage_names
-from core.evaluate.throwaway import build
+from core.evaluate.throwaway import build, room
 from core.search import fuse
 from core.search.calibrate import Asked, ndcg_of
 from core.search.candidates import DEPTH
@@ -36,7 +35,8 @@ _FUSING = Fusing(budget_seconds=float("inf"))  # all that is to be compared is
 class Hybrid:
     """`weights` were found on one half of the questions; the rest is nDCG@10 on the other half: of each channel alone,
     `before` with the default weights and `after` with these. `low` and `high` hold the difference with 95 % confidence.
-    `without` is that of the search without token heads, its weights found in the same way, and `gain_low` and `gain_high` hold `after` - `without`.
+    `without` is that of the search without token heads, its weights found in the same way, and `gain_low` and
+    `gain_high` hold `after` - `without`.
     """
 
     weights: Mapping[str, float]
@@ -63,7 +63,8 @@ class Hybrid:
 
 
 def calibrated(
-    pool: Pool, encoder: Encoder, *, without: Collection[str] = (), folder: Path | None = None, control: Control | None = None,
+    pool: Pool, encoder: Encoder, *, without: Collection[str] = (), folder: Path | None = None,
+    control: Control | None = None,
     listener: Listener = ignore,
 ) -> Hybrid:  # fmt: skip
     """In a throw-away library of the pool (in `folder`), with all channels that the encoder has but those `without`.
@@ -73,9 +74,9 @@ def calibrated(
         Cancelled, DiskFull
     """
     control = control or Control()
-    with tempfile.TemporaryDirectory(prefix="whymatch-hybrid-", dir=folder) as made:
-        build(Path(made), pool.dataset, encoder, control, listener, sorted(encoder.heads - set(without)))
-        searcher = Searcher(Path(made), encoder, _FUSING)
+    with room(folder) as made:
+        build(made, pool.dataset, encoder, control, listener, sorted(encoder.heads - set(without)))
+        searcher = Searcher(made, encoder, _FUSING)
         try:
             asked = _ask(pool, searcher, control)
         finally:

@@ -34,7 +34,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A reranker's verdict: `tried` names it, and `reranker` too where it was accepted, with the `weight` of its part."""
+    """A reranker's verdict: `tried` names it, and `reranker` too where it was accepted, with its `weight`."""
 
     reranker: str
     weight: float

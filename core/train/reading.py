@@ -43,7 +43,7 @@ def there(current: str, own: Path) -> Bundle | None:
 
 def read(
     bundle: Bundle, own: Path, tune: Pool, final: Pool, serving: Encoder, vectors: KeptVectors, *,
-    fusing: Fusing | None = None, control: Control | None = None, listener: Listener,
+    fusing: Fusing | None = None, folder: Path | None = None, control: Control | None = None, listener: Listener,
 ) -> tuple[Read, StageReport]:  # fmt: skip
     """Its weight by the questions that choose, its verdict by those that judge, in the search of `serving`.
 
@@ -53,10 +53,27 @@ def read(
     reranker, listener = open_reranker(bundle.id, also=own), renamed(listener, "reading")
     report = StageReport(rerank_stage.NAME, 0, 0.0)
     candidate = rerank_stage.chosen(
-        bundle, report, reranker, tune, serving, vectors, fusing=fusing, control=control, listener=listener
+        bundle,
+        report,
+        reranker,
+        tune,
+        serving,
+        vectors,
+        fusing=fusing,
+        folder=folder,
+        control=control,
+        listener=listener,
     )
     verdict = rerank_stage.judged(
-        candidate, reranker, final, serving, vectors, fusing=fusing, control=control, listener=listener
+        candidate,
+        reranker,
+        final,
+        serving,
+        vectors,
+        fusing=fusing,
+        folder=folder,
+        control=control,
+        listener=listener,
     )
     found = Read(bundle.id if verdict.accepted else "", candidate.weight, verdict, bundle.id)
     return found, StageReport("reading", 0, 0.0, candidate.report.metrics)

@@ -1,5 +1,6 @@
-"""What came of a run is taken over: a new generation, switched at once. Written down first, so that a run that was killed
-while the library changed over goes on there and not at its begin.
+"""What came of a run is taken over: a new generation, switched at once.
+
+It is written down first, so that a run that was killed while the library changed over goes on there.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def begin(library: Path, folder: Path, outcome: Outcome) -> Ending:
 
 
 def read(library: Path, folder: Path) -> Ending | None:
-    """What was to be taken over when the run was stopped; None where it had not come so far, or a model of it is lost."""
+    """What was to be taken over when the run was stopped; None where there was nothing yet, or a model of it is lost."""
     try:
         ending = from_plain(Ending, read_json(folder / _FILE))
         for name in filter(None, (ending.outcome.encoder, ending.outcome.queries)):
