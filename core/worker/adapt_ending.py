@@ -57,7 +57,7 @@ def begin(library: Path, folder: Path, outcome: Outcome) -> Ending:
 
 
 def read(library: Path, folder: Path) -> Ending | None:
-    """What was to be taken over when the run was stopped; None where there was nothing yet, or a model of it is lost."""
+    """What was to be taken over when the run was stopped; None where nothing was yet, or a model of it is lost."""
     try:
         ending = from_plain(Ending, read_json(folder / _FILE))
         for name in filter(None, (ending.outcome.encoder, ending.outcome.queries)):
