@@ -145,7 +145,7 @@ def test_it_learns_to_rank_what_it_has_not_seen(tiny_bundle: Bundle, tmp_path: P
         one = model(tiny_bundle, seed)
         before = found(one)
         task = Cross(one, questions, seen, pieces, CrossSettings(questions=16, negatives=5, chunk=96, r_drop=0.0))
-        train(task, Settings(150, 1e-3, seed=seed), tmp_path / str(seed))
+        train(task, Settings(300, 1e-3, seed=seed), tmp_path / str(seed))
         gained.append((found(one) - before, found(one) - by_words))
     assert min(gain for gain, _ in gained) > 0.15
     assert np.mean([gain for _, gain in gained]) > 0.05
