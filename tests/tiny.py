@@ -7,11 +7,14 @@ code and leaves a bundle in FOLDER. It runs as a child process, so that the test
 from __future__ import annotations
 
 import random
+import re
 import sys
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 ID = "tiny"
-DIMENSION, LAYERS, HEADS, MAX_TOKENS, VOCABULARY = 64, 2, 4, 256, 1500
+DIMENSION, LAYERS, HEADS, MAX_TOKENS = 64, 2, 4, 256
 STEPS, BATCH, TEMPERATURE, SEED = 260, 48, 0.1, 7
 
 # each entry lists words for one thing: the first loss pulls them together, the second whole topics
@@ -74,21 +77,49 @@ def pairs(count: int, luck: random.Random) -> tuple[list[str], list[str], list[i
     return left, right, numbers
 
 
+def pieces(counts: dict[str, int]) -> list[str]:
+    """WordPiece's vocabulary of these words: their letters, and what joining the most frequent neighbours makes, until
+    every word is whole. Of equal ones the first in the alphabet: the trainer of `tokenizers` takes any, at each run
+    another, and what is learned on top comes out otherwise each time."""
+    words = {word: [word[0], *(f"##{letter}" for letter in word[1:])] for word in sorted(counts)}
+    found = sorted({part for parts in words.values() for part in parts})
+    while True:
+        pairs_of: Counter[tuple[str, str]] = Counter()
+        for word, parts in words.items():
+            for pair in pairwise(parts):
+                pairs_of[pair] += counts[word]
+        if not pairs_of:
+            return list(dict.fromkeys(found))
+        left, right = min(pairs_of, key=lambda pair: (-pairs_of[pair], pair))
+        found.append(left + right.removeprefix("##"))
+        for word, parts in words.items():
+            words[word] = _joined(parts, left, right)
+
+
+def _joined(parts: list[str], left: str, right: str) -> list[str]:
+    made: list[str] = []
+    for part in parts:
+        if made and (made[-1], part) == (left, right):
+            made[-1] = left + right.removeprefix("##")
+        else:
+            made.append(part)
+    return made
+
+
 def write_tokenizer(folder: Path) -> int:
-    """Train the WordPiece vocabulary; returns its size."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    """Make the WordPiece vocabulary; returns its size."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     luck = random.Random(SEED)
     corpus = [COMMON] * 20 + pairs(2000, luck)[0]
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    counts = Counter(word for text in corpus for word in re.findall(r"[a-z]+", text.lower()))
+    letters = [chr(code) for code in range(33, 127)]
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    every = list(dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *pieces(counts)]))
+    vocabulary = {token: number for number, token in enumerate(every)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    alphabet = [chr(code) for code in range(33, 127)]
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=VOCABULARY, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(corpus, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
