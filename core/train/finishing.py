@@ -72,6 +72,11 @@ class Finishing:
     listener: Listener
     watching: Watching
 
+    @property
+    def chunk(self) -> int:
+        """Passages encoded at a time. On a processor eight are as quick as thirty-two, in half the memory."""
+        return 8 if self.backbone.device.type == "cpu" else 64
+
     def training(self, epochs: int, batch: int, rate: float) -> Settings:
         steps = epochs * -(-len(self.questions) // batch)
         return Settings(steps, rate, checkpoint_every=_CHECKPOINT, minutes=self.minutes)
@@ -84,7 +89,7 @@ def by_two_rounds(job: Finishing) -> FullCandidate:
         ValueError: no question has negatives.
         Cancelled, DiskFull, KnownError: see `core.train.loop.train`.
     """
-    settings = FineTuneSettings(loss="kl", anchor=1.0)
+    settings = FineTuneSettings(loss="kl", anchor=1.0, chunk=job.chunk)
     training = job.training(job.stage.epochs, settings.questions, job.stage.rate)
     with ExitStack() as beside:
 
@@ -110,9 +115,16 @@ def by_four_stages(job: Finishing, reader: ReaderStage) -> FullCandidate:
 
     Raises: as `by_two_rounds`.
     """
-    retriever = FineTuneSettings(passage_terms=True, anchor=1.0)
+    retriever = FineTuneSettings(passage_terms=True, anchor=1.0, chunk=job.chunk)
     distilled = FineTuneSettings(
-        loss="kl", contrast=0.2, scaled=False, teacher_temperature=1.0, passage_terms=True, negatives=8, anchor=1.0
+        loss="kl",
+        contrast=0.2,
+        scaled=False,
+        teacher_temperature=1.0,
+        passage_terms=True,
+        negatives=8,
+        anchor=1.0,
+        chunk=job.chunk,
     )
     cross = CrossSettings()
     settings = FourSettings(

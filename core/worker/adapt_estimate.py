@@ -30,7 +30,7 @@ _LAYERS = 6  # of an encoder, about
 _LESSONS = 20  # passages of a question that the reranker scores
 _WRITTEN = 2.0  # seconds a question of the local model
 _EXPORT_SECONDS = 30.0
-_WORKING_MEMORY = 900_000_000  # torch with a small model at work
+_WORKING_MEMORY = 1_200_000_000  # torch with a small model at work
 _COPIES = 12  # of the model: checkpoints with their moments, the candidate, its graphs
 
 
