@@ -118,6 +118,7 @@ def write_tokenizer(folder: Path) -> int:
     every = list(dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *pieces(counts)]))
     vocabulary = {token: number for number, token in enumerate(every)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.add_special_tokens(special)
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
