@@ -29,6 +29,7 @@ from core.train.pretrain import LEAST_DOCUMENTS, PRETRAINING, PretrainSettings
 from core.train.recipes import FullStage
 from core.train.record import Record
 from core.train.spans import Spans
+from core.train.split import spread
 from core.train.types import Piece, Question
 
 
@@ -45,7 +46,7 @@ def train_all(
     """
     start = backbone.weights()
     reports = []
-    pieces, questions = ground.pieces, _spread(ground.split.train, stage.questions)
+    pieces, questions = ground.pieces, spread(ground.split.train, stage.questions)
     frozen = _frozen(backbone, questions, pieces, searcher, present, folder, control, listener)
     record = _pretrained(backbone, pieces, stage, folder, minutes, control, listener, watching)
     if record is not None:
@@ -89,10 +90,3 @@ def _pretrained(
         stage.objective, backbone, made, pieces, settings, training, folder / PRETRAINING, control=control,
         listener=listener, callbacks=watching(PRETRAINING),
     )  # fmt: skip
-
-
-def _spread(questions: Sequence[Question], most: int) -> Sequence[Question]:
-    """At most so many, evenly over the list, in which kinds follow one another."""
-    if len(questions) <= most:
-        return questions
-    return [questions[place * len(questions) // most] for place in range(most)]

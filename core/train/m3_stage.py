@@ -23,6 +23,7 @@ from core.train.m3_recipe import NAME, HeadsStage
 from core.train.m3_training import Trained, train_m3
 from core.train.negatives import Mining, mine
 from core.train.outcome import StageReport
+from core.train.split import spread
 from core.train.types import Candidates, Question
 
 _MINED = "mined.json"
@@ -70,13 +71,6 @@ def train_heads(
     )  # fmt: skip
     served = trained.heads.served(read_heads(backbone.bundle))
     return HeadsCandidate(served, trained.heads, backbone.weights(), _report(trained))
-
-
-def spread(questions: tuple[Question, ...], most: int) -> tuple[Question, ...]:
-    """At most so many, evenly over the list, in which kinds follow one another."""
-    if len(questions) <= most:
-        return questions
-    return tuple(questions[place * len(questions) // most] for place in range(most))
 
 
 def _mined(

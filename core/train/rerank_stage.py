@@ -28,7 +28,7 @@ from core.train.negatives import DEPTH, Mining, mine
 from core.train.outcome import StageReport
 from core.train.pool import Pool
 from core.train.rerank_gate import RerankMeasured, judge_reranker, measured
-from core.train.types import Question
+from core.train.split import spread
 
 NAME = "reranker"
 _MINED = "mined.json"
@@ -130,10 +130,3 @@ def _with(report: StageReport, found: RerankMeasured) -> StageReport:
     fused = {"ndcg fused": round(float(found.fused.mean()), 4)}
     speed = {"read": float(found.read), "milliseconds": found.milliseconds}
     return StageReport(report.name, report.steps, report.seconds, {**report.metrics, **fused, **figures, **speed})
-
-
-def spread(questions: Sequence[Question], most: int) -> Sequence[Question]:
-    """At most so many of them, from all over the library."""
-    if len(questions) <= most:
-        return questions
-    return [questions[at * len(questions) // most] for at in range(most)]

@@ -47,6 +47,13 @@ def hold_out(questions: Sequence[Question], *, share: float = SHARE, most: int =
     )
 
 
+def spread(questions: Sequence[Question], most: int) -> tuple[Question, ...]:
+    """At most so many, evenly over the list, in which kinds follow one another."""
+    if len(questions) <= most:
+        return tuple(questions)
+    return tuple(questions[place * len(questions) // most] for place in range(most))
+
+
 def _drawn(by_group: dict[int, list[Question]], judged: set[int], wanted: float, seed: int) -> list[int]:
     """Groups at random until they hold enough questions; at least two, where there are three."""
     groups = sorted(by_group.keys() - judged)
