@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import onnxruntime
 
-from core.base.errors import ModelDamaged
 from core.base.events import Control
 from core.base.files import read_json
 from core.encode.encoder import FloatArray
-from core.encode.onnx import DATA, session_options, usable_cores
+from core.encode.onnx import DATA, open_session, usable_cores
 from core.encode.pairs import Pair, Pairs
 from core.models.bundles import Bundle, verify
 
@@ -43,15 +41,7 @@ class CrossEncoder:
             bundle.path(_TOKENIZER), family, longest=int(bundle.config["pair_tokens"]),
             question_tokens=int(bundle.config["question_tokens"]),
         )  # fmt: skip
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(bundle.path(name)), session_options(), providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # the runtime's errors have no common public type
-            raise ModelDamaged(
-                f"The model {bundle.id} cannot be loaded: {error}.",
-                f"Install it again: whymatch models add {bundle.id}",
-            ) from error
+        self._session = open_session(bundle, name)
         self._segments = len(self._session.get_inputs()) > 1
 
     def score(

@@ -36,15 +36,7 @@ class OnnxEncoder(BatchedEncoder):
         verify(bundle, (*(n for n in (name, name + DATA) if n in bundle.config["files"]), "tokenizer.json"))
         super().__init__(bundle)
         self._threads = threads or usable_cores()
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(bundle.path(name)), session_options(), providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # the runtime's errors have no common public type
-            raise ModelDamaged(
-                f"The model {bundle.id} cannot be loaded: {error}.",
-                f"Install it again: whymatch models add {bundle.id}",
-            ) from error
+        self._session = open_session(bundle, name)
         self._masked = len(self._session.get_inputs()) > 1
         self._width = int(self._session.get_outputs()[0].shape[-1])
         self.batch_tokens = _BATCH_TOKENS
@@ -88,6 +80,19 @@ def session_options() -> onnxruntime.SessionOptions:
     # inputs differ in shape, so planned memory would never be used again
     options.enable_mem_pattern = False
     return options
+
+
+def open_session(bundle: Bundle, name: str) -> onnxruntime.InferenceSession:
+    """The graph `name` of a bundle on the CPU. Raises ModelDamaged."""
+    try:
+        return onnxruntime.InferenceSession(
+            str(bundle.path(name)), session_options(), providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # the runtime's errors have no common public type
+        raise ModelDamaged(
+            f"The model {bundle.id} cannot be loaded: {error}.",
+            f"Install it again: whymatch models add {bundle.id}",
+        ) from error
 
 
 def usable_cores() -> int:
