@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.concepts.material import Material, even
-from core.concepts.model import ConceptModel
+from core.index.concept_model import ConceptModel
 
 _RANKED_PASSAGES = 5_000  # of a larger library, as many as these are ranked
 _DEPTH = 100  # of the dense ranking whose order is compared

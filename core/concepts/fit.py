@@ -21,12 +21,12 @@ from core.concepts.describe import describe
 from core.concepts.fidelity import measure
 from core.concepts.folder import FOLDER, PREFIX, prune, put
 from core.concepts.material import TRAINING_PASSAGES, Material, even, gather
-from core.concepts.model import FORMAT, ConceptModel
 from core.concepts.settings import plan
 from core.concepts.stale import LEAST_PASSAGES
 from core.concepts.terms import Text
 from core.concepts.vocabulary import Vocabulary
 from core.encode.encoder import Encoder
+from core.index.concept_model import FORMAT, ConceptModel
 from core.index.neutral import Means
 from core.index.neutral_encoder import alike
 from core.index.snapshot import Snapshot

@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from core.base.errors import from_os_error
 from core.base.files import sync_folder
-from core.concepts.model import ConceptModel
+from core.index.concept_model import ConceptModel
 from core.store.concepts import drop_others
 from core.store.database import open_writer, transaction
 

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from core.base.events import Control
-from core.concepts.model import ConceptModel
 from core.concepts.settings import SaeConfig
+from core.index.concept_model import ConceptModel
 
 
 class Kept(NamedTuple):

@@ -9,8 +9,8 @@ from core.base.errors import IndexDamaged
 from core.base.files import read_json
 from core.base.types import Generation
 from core.concepts.folder import FOLDER
-from core.concepts.model import CONFIG
 from core.index import neutral
+from core.index.concept_model import CONFIG
 
 LEAST_PASSAGES = 24  # with fewer there is nothing to generalise
 _GROWN, _SHRUNK = 1.25, 0.6

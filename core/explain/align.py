@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.base.types import Span, TokenAlignment
-from core.concepts.model import ConceptModel
 from core.concepts.terms import content_words
 from core.encode.encoder import PASSAGE, QUERY, Encoder, TokenStates
+from core.index.concept_model import ConceptModel
 from core.text.sentences import split
 
 _MOST_SENTENCES = 10  # encoded for one explanation; more are taken in groups

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.concepts.model import ConceptModel
+from core.index.concept_model import ConceptModel
 
 _MOST_FOR, _MOST_AGAINST = 6, 2
 _NOTABLE = 0.03  # of what the score holds beyond the common part

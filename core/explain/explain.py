@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from core.base.types import ConceptShare, Explanation, Query, Span
-from core.concepts.model import ConceptModel
 from core.encode.encoder import Encoder
 from core.explain.align import align, sentence_spans
 from core.explain.decompose import Decomposition, Part, decompose
 from core.explain.reason import reason
+from core.index.concept_model import ConceptModel
 from core.index.neutral_encoder import alike
 from core.search.searcher import MatchContext
 

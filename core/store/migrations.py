@@ -169,6 +169,23 @@ CREATE INDEX judgement_hash ON judgement (hash)
 """
 
 
+_CONCEPTS = """
+ALTER TABLE concept ADD COLUMN quality REAL NOT NULL DEFAULT -1;
+ALTER TABLE concept ADD COLUMN named_by TEXT NOT NULL DEFAULT 'terms';
+
+-- what the person says of concepts: a name of their own, hidden, put together with another; carried to the latents of
+-- the next model that mean the same
+CREATE TABLE concept_mark (
+    model TEXT NOT NULL, latent INTEGER NOT NULL, name TEXT NOT NULL DEFAULT '', hidden INTEGER NOT NULL DEFAULT 0,
+    merged_into INTEGER, made TEXT NOT NULL, PRIMARY KEY (model, latent));
+
+-- saved ways of looking: the concepts of `model` that count more or less, or must be there
+CREATE TABLE lens (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE COLLATE NOCASE, model TEXT NOT NULL,
+    boosts TEXT NOT NULL, required TEXT NOT NULL, made TEXT NOT NULL)
+"""
+
+
 def _run(script: str) -> Callable[[Database], None]:
     def step(db: Database) -> None:
         for statement in script.split(";\n"):
@@ -186,6 +203,7 @@ STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
     ("0005-names", _run(_NAMES)),
     ("0006-representations", _run(_REPRESENTATIONS)),
     ("0007-judgements", _run(_JUDGEMENTS)),
+    ("0008-concepts", _run(_CONCEPTS)),
 )
 
 

@@ -119,7 +119,7 @@ def _languages(library: Path, db: Database) -> Finding:
 
 
 def _concepts(library: Path) -> Finding:
-    from core.concepts.model import ConceptModel
+    from core.index.concept_model import ConceptModel
 
     try:
         current = generation.current(library)

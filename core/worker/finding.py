@@ -14,13 +14,13 @@ from core.base.errors import IndexDamaged, KnownError, LibraryLocked, ModelDamag
 from core.base.events import Control
 from core.base.paths import models
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn
-from core.concepts.model import ConceptModel
 from core.encode.cached import CachedEncoder
 from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder, open_reranker
 from core.encode.towers import queries_of
 from core.explain.explain import explain
 from core.index import generation
+from core.index.concept_model import ConceptModel
 from core.index.writer import rebuild
 from core.library import Library
 from core.models import adapted

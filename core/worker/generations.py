@@ -6,8 +6,8 @@ from pathlib import Path
 
 from core.base.errors import NotFound
 from core.base.types import Concept
-from core.concepts.model import ConceptModel
 from core.index import generation
+from core.index.concept_model import ConceptModel
 from core.library import Library
 from core.store import database
 

@@ -21,6 +21,12 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `retrieve {question, history: [Turn], filters: Filters, k}` -> `SearchResult` (its `query.text` is the
   stand-alone question that was searched);
   `explain {query: Query, passage_id}` -> `Explanation`;
+  `why_not {query: Query, passage_id}` -> `WhyNot`;
+  `query_concepts {query: Query}` -> `{concepts: [ConceptWeight]}`: those of its text, strongest first;
+  `facets {query: Query}` -> `{concepts: [ConceptWeight]}`: those of its best hits that set them apart;
+  `concept {id}` -> `ConceptDetail`; `concept_map {}` -> `{points: [ConceptPoint]}`;
+  `profile {filters: Filters}` -> `{concepts: [ConceptWeight]}` of the documents that the filters let through;
+  `difference {first: Filters, second: Filters}` -> `{concepts: [Difference]}`, the largest differences first;
   `judge_next {asked: [question, ...]}` -> `core.worker.judging.ToJudge`: the next question to judge by hand, none of
   those asked before; an empty one when there is none left. `Library.judge` takes the verdict.
 - `answer`: `ask {question, history: [Turn], result: SearchResult, mode: "auto"|"extractive"}` ->

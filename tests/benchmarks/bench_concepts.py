@@ -24,13 +24,13 @@ from core.base.types import Passage
 from core.concepts.describe import describe
 from core.concepts.fidelity import measure, nmse
 from core.concepts.material import gather
-from core.concepts.model import ConceptModel
 from core.concepts.sae import export, train
 from core.concepts.settings import plan
 from core.concepts.terms import Text
 from core.concepts.vocabulary import Vocabulary
 from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder
+from core.index.concept_model import ConceptModel
 
 
 def main() -> None:

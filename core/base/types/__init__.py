@@ -8,7 +8,24 @@ start of its *document's* text, so that one number leads from a citation back to
 from core.base.types.answers import Answer, AnswerMode, AnswerSentence, Citation, Support, Turn
 from core.base.types.documents import Block, BlockKind, Document, DocumentState, Passage, ReadDocument, context_title
 from core.base.types.places import Box, Page, Span
-from core.base.types.reasons import Concept, ConceptShare, Explanation, TermMatch, TokenAlignment
+from core.base.types.reasons import (
+    AccountLine,
+    Concept,
+    ConceptDetail,
+    ConceptExample,
+    ConceptPair,
+    ConceptPoint,
+    ConceptShare,
+    ConceptWeight,
+    Difference,
+    Explanation,
+    Lens,
+    Lift,
+    Standing,
+    TermMatch,
+    TokenAlignment,
+    WhyNot,
+)
 from core.base.types.records import FileFailure, Finding, Generation, IngestReport, SegmentFile
 from core.base.types.searching import (
     BM25,
@@ -37,6 +54,7 @@ __all__ = [
     "MULTI",
     "RERANK",
     "RERANKED",
+    "AccountLine",
     "Answer",
     "AnswerMode",
     "AnswerSentence",
@@ -45,8 +63,14 @@ __all__ = [
     "Box",
     "Citation",
     "Concept",
+    "ConceptDetail",
+    "ConceptExample",
+    "ConceptPair",
+    "ConceptPoint",
     "ConceptShare",
+    "ConceptWeight",
     "Copy",
+    "Difference",
     "Document",
     "DocumentState",
     "Explanation",
@@ -56,7 +80,9 @@ __all__ = [
     "Generation",
     "Hit",
     "IngestReport",
+    "Lens",
     "Level",
+    "Lift",
     "Page",
     "Passage",
     "Query",
@@ -65,9 +91,11 @@ __all__ = [
     "SearchResult",
     "SegmentFile",
     "Span",
+    "Standing",
     "Support",
     "TermMatch",
     "TokenAlignment",
     "Turn",
+    "WhyNot",
     "context_title",
 ]

@@ -61,8 +61,11 @@ class Query:
     literal: bool = False
     weights: dict[str, float] = field(default_factory=dict)
     boosts: dict[int, float] = field(default_factory=dict)  # concept id -> factor; 0 mutes
+    required: tuple[int, ...] = ()  # concepts of which a hit must have every one
     fold: bool = True  # show one hit for equal passages of copies and versions
     rerank: bool = True
+    like: int | None = None  # a passage to find more of; its concepts in `because` alone count, all when there are none
+    because: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

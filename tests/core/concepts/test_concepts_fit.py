@@ -13,10 +13,10 @@ import pytest
 from core.base.errors import Cancelled, ModelDamaged, ModelMissing
 from core.base.events import Control, Event, Progress
 from core.concepts import folder as folders
-from core.concepts.model import WEIGHTS, ConceptModel
 from core.concepts.stale import needs_fit
 from core.encode.encoder import Encoder
 from core.index import generation
+from core.index.concept_model import WEIGHTS, ConceptModel
 from core.index.snapshot import Snapshot
 from core.store.concepts import concepts
 from tests.core.concepts.library import (
@@ -258,6 +258,8 @@ def test_progress_goes_up_to_the_end(tmp_path: Path, tiny_encoder: Encoder, made
 
 
 def test_using_a_model_needs_no_torch() -> None:
-    code = "import sys, core.concepts.model, core.concepts.fit, core.explain.explain; print('torch' in sys.modules)"
+    code = (
+        "import sys, core.index.concept_model, core.concepts.fit, core.explain.explain; print('torch' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.stdout.strip() == "False", done.stderr

@@ -11,7 +11,6 @@ import torch
 from core.base.errors import Cancelled
 from core.base.events import Control
 from core.concepts.fidelity import nmse
-from core.concepts.model import ConceptModel
 from core.concepts.sae import (
     Kept,
     SparseAutoencoder,
@@ -25,6 +24,7 @@ from core.concepts.sae import (
     train_step,
 )
 from core.concepts.settings import SaeConfig, plan
+from core.index.concept_model import ConceptModel
 from tests.core.concepts.planted import auc, plant, sparse_mixtures
 
 CONFIG = SaeConfig(latents=40, k=3, steps=250, batch=128)

@@ -10,12 +10,12 @@ import pytest
 
 from core.base.errors import BadQuery, NotFound
 from core.base.types import BM25, DENSE, ConceptShare, Explanation, Passage, Query, Span, TermMatch, TokenAlignment
-from core.concepts.model import ConceptModel
 from core.encode.encoder import Encoder
 from core.explain.align import align, sentence_spans
 from core.explain.decompose import decompose
 from core.explain.explain import explain
 from core.explain.reason import reason
+from core.index.concept_model import ConceptModel
 from core.search.searcher import Searcher
 from tests.core.concepts.library import fit_shelf, labels_of, made_items, make_shelf
 from tests.shelf import Shelf
