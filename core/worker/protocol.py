@@ -24,6 +24,7 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `why_not {query: Query, passage_id}` -> `WhyNot`;
   `query_concepts {query: Query}` -> `{concepts: [ConceptWeight]}`: those of its text, strongest first;
   `facets {query: Query}` -> `{concepts: [ConceptWeight]}`: those of its best hits that set them apart;
+  `concepts {}` -> `core.worker.concept_list.ConceptList`: all of them with the figures of their model;
   `concept {id}` -> `ConceptDetail`; `concept_map {}` -> `{points: [ConceptPoint]}`;
   `profile {filters: Filters}` -> `{concepts: [ConceptWeight]}` of the documents that the filters let through;
   `difference {first: Filters, second: Filters}` -> `{concepts: [Difference]}`, the largest differences first;
@@ -42,6 +43,7 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `remove {path}`, or `{paths: [...]}`, -> `{documents, passages, channels, receipt, stays}`;
   `purge {}` -> `{bytes_before, bytes_after, segments, concepts, conversations}`;
   `demo {}` adds the sample library, -> `IngestReport`;
+  `fit_concepts {}` finds the concepts of the whole library anew, -> `{generation, concepts: number of them}`;
   `reencode {model: id}` makes the index anew with another encoder beside the present one, which serves until then, ->
   `{generation, encoder, passages, encoded, seconds, before}`; `rollback {to: generation}` -> `{generation}`.
 - `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or ""}`;

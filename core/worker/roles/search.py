@@ -34,6 +34,10 @@ class SearchRole:
                 return self._retrieve(call)
             case "explain":
                 return self._explain(args)
+            case "concepts":
+                from core.worker.concept_list import concept_list
+
+                return concept_list(self._library)
             case "judge_next":
                 return self._judge_next(args)
         raise ValueError(f"search has no operation {call.request.op!r}")
