@@ -17,8 +17,8 @@ class Call(QObject):
 
     - `progress(Progress)` at most every 100 ms, the newest one; `partial(object)` every one, in order: a dict as in
       `core.worker.protocol` with `"answer"` as `Answer`; `curve(Curve)` every one, in order; `notice(str)`.
-    - then exactly one of `result(object)` (`SearchResult`, `Explanation`, `Answer`, `IngestReport`; a dict for the
-      other operations), `failed(KnownError | Bug)`, `cancelled()`,
+    - then exactly one of `result(object)` (`SearchResult`, `Explanation`, `Answer`, `IngestReport` and the like; a
+      list where an operation gives one; a dict for the other operations), `failed(KnownError | Bug)`, `cancelled()`,
     - and after it `finished()`.
     """
 
