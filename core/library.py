@@ -13,8 +13,22 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from core.base.errors import NotFound
-from core.base.types import Answer, Block, Concept, Document, DocumentState, Page, Passage
-from core.store import concepts, coverage, database, documents, history, jobs, judgements, living, overview, passages
+from core.base.types import Answer, Block, Concept, Document, DocumentState, Lens, Page, Passage
+from core.store import (
+    concepts,
+    coverage,
+    database,
+    documents,
+    history,
+    jobs,
+    judgements,
+    lenses,
+    living,
+    overview,
+    passages,
+)
+from core.store.concepts import Mark as Mark
+from core.store.concepts import weak as weak
 from core.store.coverage import Coverage as Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
@@ -174,8 +188,54 @@ class Library:
     # concepts
 
     def concepts(self, model: str) -> list[Concept]:
-        """The named concepts of one autoencoder, the most frequent first."""
+        """The named concepts of one autoencoder as the person wants them, the most frequent first."""
         return concepts.concepts(self._db, model)
+
+    def reasons(self, model: str) -> dict[int, str]:
+        """Labels of the latents that may be shown as reasons: neither hidden nor weak."""
+        return concepts.reasons(self.concepts(model))
+
+    def rename_concept(self, model: str, latent: int, name: str) -> Mark:
+        """Give a concept a name, or its default name back (""). Returns the mark before, for `unmark_concept`.
+
+        Raises NotFound, BadSetting.
+        """
+        with self._writer() as db:
+            return concepts.mark(db, model, latent, name=name)
+
+    def hide_concept(self, model: str, latent: int, on: bool = True) -> Mark:
+        """Show a concept nowhere as a reason, or again. Returns the mark before. Raises NotFound."""
+        with self._writer() as db:
+            return concepts.mark(db, model, latent, hidden=on)
+
+    def merge_concepts(self, model: str, latent: int, into: int) -> Mark:
+        """Let one concept count as another, or (`into` itself) for itself again. Returns the mark before.
+
+        Raises NotFound, BadSetting.
+        """
+        with self._writer() as db:
+            return concepts.mark(db, model, latent, merged_into=into)
+
+    def unmark_concept(self, model: str, latent: int, before: Mark | None = None) -> None:
+        """Undo a change: say again what was said before, or nothing at all."""
+        with self._writer() as db:
+            concepts.restore(db, model, latent, before or Mark())
+
+    def lenses(self, model: str) -> list[Lens]:
+        """The saved lenses for the concepts of one autoencoder, by name."""
+        return lenses.lenses(self._db, model)
+
+    def save_lens(self, model: str, lens: Lens) -> int:
+        """Save a lens (id 0: a new one, or in place of the one of its name); returns its id.
+
+        Raises BadSetting, NotFound.
+        """
+        with self._writer() as db:
+            return lenses.save(db, model, lens)
+
+    def delete_lens(self, lens_id: int) -> None:
+        with self._writer() as db:
+            lenses.delete(db, lens_id)
 
     # jobs and history
 
