@@ -12,6 +12,7 @@ from core.base.types.places import NOWHERE, Span
 BM25, DENSE, LEXICAL, MULTI, CONCEPT, RERANK, FUSED, RERANKED = (
     "bm25", "dense", "lexical", "multi", "concept", "rerank", "fused", "reranked",
 )  # fmt: skip
+STEER = "steer"  # a part of the score: what `Query.boosts` change; not a channel to search by
 
 
 @dataclass(frozen=True, slots=True)
