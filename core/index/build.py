@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,13 +11,15 @@ from pathlib import Path
 import numpy as np
 from sqlite_utils import Database
 
-from core.base.errors import IndexDamaged
+from core.base.errors import IndexDamaged, ModelDamaged, ModelMissing
 from core.base.events import Control
 from core.base.types import BM25, LEXICAL, SegmentFile
-from core.index import dense, merge, neutralise, postings, rows
+from core.index import concept_codes, dense, merge, neutralise, postings, rows
+from core.index.concept_model import ConceptModel
 from core.index.neutral import Means
 from core.index.token_file import Coded
 from core.index.token_writing import Tokens, TokenWriter
+from core.models import adapted
 from core.store.database import known_errors, transaction
 from core.text.analyze import term_texts
 from core.text.parts import part_texts
@@ -114,6 +117,35 @@ class SegmentBuilder:
         path = folder / f"dense-{file.segment:06d}-{self.rewritten}.faiss"
         digest = dense.write(path, vectors)
         return replace(file, dense_path=path.relative_to(self._library).as_posix(), dense_sha256=digest)
+
+    def add_codes(self, files: Sequence[SegmentFile], concepts: str, means: str) -> bool:
+        """Give the segments that lack them the codes of their passages by the model `concepts`; `means` is the path of
+        what was taken out of the vectors. Returns whether there were any to give.
+
+        Without a model that fits the encoder none are made, nor for a segment whose vectors are damaged: the doctor
+        tells of both. Raises DiskFull, NoPermission
+        """
+        channel = concept_codes.channel_of(concepts, means)
+        lacking = [f for f in files if concepts and not rows.has_channel(self._db, f.segment, channel)]
+        model = self._model(concepts) if lacking else None
+        added = False
+        for file in lacking if model is not None else ():
+            assert model is not None
+            with contextlib.suppress(IndexDamaged):
+                dense_file = dense.DenseFile(self._library / file.dense_path, file.passages, self._dimension)
+                found = concept_codes.postings_of(model, dense_file.rows(np.arange(file.passages)))
+                with known_errors(self._library), transaction(self._db):
+                    rows.insert_postings(self._db, file.segment, ((channel, t, found[t]) for t in sorted(found)))
+                added = True
+        return added
+
+    def _model(self, name: str) -> ConceptModel | None:
+        """None when it is lost, damaged or of another encoder."""
+        with contextlib.suppress(ModelMissing, ModelDamaged):
+            model = ConceptModel.load(adapted.folder(self._library) / name)
+            if model.config.get("encoder") == self._encoder and model.decoder.shape[1] == self._dimension:
+                return model
+        return None
 
     def _stored(self, ids: rows.Ids) -> dense.Floats:
         return neutralise.vectors_of(self._db, self._encoder, self._dimension, ids, self.means)

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 
 from core.base.files import TEMPORARY_SUFFIX
 from core.base.types import SegmentFile
-from core.index import generation, rows
+from core.index import concept_codes, generation, rows
 from core.models import adapted
 from core.store.database import known_errors, transaction
 
@@ -34,6 +34,7 @@ def sweep(
         return
     named = {file for one in kept for file in one.segments} | set(pending)
     _sweep_rows(library, db, {file.segment for file in named})
+    _sweep_codes(library, db, {concept_codes.channel(one) for one in kept})
     wanted = {*paths, *(path for one in kept for path in (one.means, one.codec))}
     wanted |= {path for file in named for path in (file.dense_path, file.multi_path)}
     _sweep_files(library, {library / path for path in wanted if path})
@@ -51,6 +52,15 @@ def _sweep_rows(library: Path, db: Database, named: set[int]) -> None:
         rows.delete_segments(db, unnamed)
         statement = "DELETE FROM tombstone WHERE passage_id = ?"
         db.conn.executemany(statement, ((passage,) for passage in unlisted.tolist()))
+
+
+def _sweep_codes(library: Path, db: Database, named: set[str]) -> None:
+    """Remove the codes of concept models, and of means, that no generation names."""
+    segments = sorted(rows.segment_ids(db))
+    unnamed = [(s, c) for s in segments for c in concept_codes.stored_channels(db, s) if c not in named]
+    for segment, channel in unnamed:
+        with known_errors(library), transaction(db):
+            rows.delete_channel(db, segment, channel)
 
 
 def _sweep_files(library: Path, named: set[Path]) -> None:

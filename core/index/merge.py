@@ -13,6 +13,7 @@ from sqlite_utils import Database
 from core.base.errors import IndexDamaged
 from core.base.events import Control
 from core.base.types import SegmentFile
+from core.index.concept_codes import is_code, stored_channels
 from core.index.dense import DenseFile, Floats
 from core.index.postings import Ordinals, Postings
 from core.index.rows import SegmentRow, read_all_postings
@@ -54,10 +55,17 @@ def places(rows: Sequence[SegmentRow], alive: Sequence[np.ndarray]) -> list[Ordi
 
 
 def merged_postings(db: Database, rows: Sequence[SegmentRow], place: Sequence[Ordinals]) -> Iterator[_Row]:
-    """The postings of the merged segment in the order of channel and term, read as a stream."""
+    """The postings of the merged segment in the order of channel and term, read as a stream.
+
+    Codes of concepts are left out where not all segments have them: the next commit makes them anew.
+    """
+    channels = [set(stored_channels(db, row.id)) for row in rows]
+    codes = set.intersection(*channels)
     streams = [_numbered(db, number, row.id) for number, row in enumerate(rows)]
     in_order = heapq.merge(*streams, key=lambda r: r[:3])
     for (channel, term), group in groupby(in_order, key=lambda r: r[:2]):
+        if is_code(channel) and channel not in codes:
+            continue
         merged = _concatenate([(place[number], postings) for _, _, number, postings in group])
         if len(merged.ordinals):
             yield channel, term, merged

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.base.errors import IndexDamaged
-from core.base.types import BM25, LEXICAL
+from core.base.types import BM25, CONCEPT, LEXICAL
 
 LANGUAGE = "language"  # a channel for statistics: which passages are in which language
 
@@ -65,7 +65,7 @@ class Scheme:
         return float(np.log1p((passages - holding + 0.5) / (holding + 0.5)))
 
 
-SCHEMES = {BM25: Scheme(k1=0.9, b=0.4), LEXICAL: Scheme()}
+SCHEMES = {BM25: Scheme(k1=0.9, b=0.4), LEXICAL: Scheme(), CONCEPT: Scheme(k1=0.6)}
 
 
 def build(texts: Iterable[Sequence[str]]) -> tuple[dict[str, Postings], npt.NDArray[np.float32]]:

@@ -101,6 +101,20 @@ def has_channel(db: Database, segment: int, channel: str) -> bool:
     return db.execute(sql, (segment, channel)).fetchone() is not None
 
 
+def channels_between(db: Database, segment: int, first: str, after: str) -> list[str]:
+    """The channels of a segment from `first` up to `after`, in order: found one by one, without reading their rows."""
+    found: list[str] = []
+    sql = "SELECT channel FROM posting WHERE segment_id = ? AND channel > ? AND channel < ? ORDER BY channel LIMIT 1"
+    while (row := db.execute(sql, (segment, found[-1] if found else first, after)).fetchone()) is not None:
+        found.append(row[0])
+    return found
+
+
+def delete_channel(db: Database, segment: int, channel: str) -> None:
+    """To be called within a transaction."""
+    db.execute("DELETE FROM posting WHERE segment_id = ? AND channel = ?", (segment, channel))
+
+
 def segment_ids(db: Database) -> set[int]:
     return {row[0] for row in db.execute("SELECT id FROM segment")}
 

@@ -6,6 +6,7 @@ are ordered by (document path, external id, ordinal).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from sqlite_utils import Database
 
-from core.base.errors import IndexDamaged
-from core.base.types import BM25, DENSE, LEXICAL, MULTI, Generation, Passage
-from core.index import generation, rows
+from core.base.errors import IndexDamaged, ModelDamaged, ModelMissing
+from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, Generation, Passage
+from core.index import concept_codes, generation, rows
+from core.index.concept_codes import ConceptCodes
+from core.index.concept_model import ConceptModel
 from core.index.dense import Floats, Mask, Ordinals
 from core.index.generation import NOTHING
 from core.index.members import Ids, Members
@@ -26,6 +29,7 @@ from core.index.neutral import Means
 from core.index.neutral import read as read_means
 from core.index.postings import LANGUAGE, SCHEMES
 from core.index.sparse import Sparse, scores_at
+from core.models import adapted
 from core.store import passages
 from core.store.database import known_errors, open_reader
 from core.text.analyze import QueryTerm
@@ -51,7 +55,8 @@ class Snapshot:
         self._nearest = Nearest(library, made, self._members)
         self._multi = MultiVectors(library, made, self._members)
         lengths = np.concatenate([np.empty(0, np.float32), *(s.lengths for s in segments)])
-        self._sparse = Sparse(db, [s.id for s in segments], self._members, lengths)
+        self._code_channel = concept_codes.channel(made)
+        self._sparse = Sparse(db, [s.id for s in segments], self._members, lengths, {CONCEPT: self._code_channel})
 
     @classmethod
     def open(cls, library: Path) -> Snapshot:
@@ -95,7 +100,13 @@ class Snapshot:
         """The channels that this index can score."""
         lexical = any(rows.has_channel(self._db, s.id, LEXICAL) for s in self._segments)
         multi = any(file.multi_path for file in self.generation.segments)
-        return frozenset({BM25, DENSE} | ({LEXICAL} if lexical else set()) | ({MULTI} if multi else set()))
+        concept = self._coded and (adapted.folder(self._library) / self.generation.concepts).is_dir()
+        return frozenset(
+            {BM25, DENSE}
+            | ({LEXICAL} if lexical else set())
+            | ({MULTI} if multi else set())
+            | ({CONCEPT} if concept else set())
+        )
 
     def ids(self) -> Ids:
         """The passages that can be found, in the order of (document path, external id, ordinal)."""
@@ -178,6 +189,27 @@ class Snapshot:
     def vectors(self, ids: Ids) -> Floats:
         """The dense vectors [len(ids), D]."""
         return self._nearest.rows(self.ordinals(ids))
+
+    # concepts
+
+    @cached_property
+    def _coded(self) -> bool:
+        return bool(self._segments) and concept_codes.coded(
+            self._db, self._code_channel, [s.id for s in self._segments]
+        )
+
+    @cached_property
+    def codes(self) -> ConceptCodes | None:
+        """The passages' concepts. None where the index has none, those of another encoder, or those of an older version
+        that are made at the next commit; and where their model is lost or damaged, which the doctor tells of."""
+        if not self._coded:
+            return None
+        with contextlib.suppress(ModelMissing, ModelDamaged):
+            model = ConceptModel.load(adapted.folder(self._library) / self.generation.concepts)
+            if model.decoder.shape[1] == self.generation.dimension:
+                segments = [s.id for s in self._segments]
+                return ConceptCodes(self._db, self._code_channel, segments, self._members, model)
+        return None
 
     # multi-vector
 

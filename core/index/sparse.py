@@ -9,7 +9,7 @@ word in the order of the query, the same number whichever way it was found.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,10 +67,13 @@ class Sparse:
     """Not for two threads at a time. All methods raise IndexDamaged when a row cannot be read."""
 
     def __init__(
-        self, db: Database, segments: Sequence[int], members: Members, lengths: npt.NDArray[np.float32]
-    ) -> None:
-        """`segments` are their ids, `lengths` the terms per passage, by ordinal."""
+        self, db: Database, segments: Sequence[int], members: Members, lengths: npt.NDArray[np.float32],
+        stored: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """`segments` are their ids, `lengths` the terms per passage, by ordinal; `stored` names the channels that have
+        another name in the database."""
         self._db, self._segments, self._members, self._lengths = db, segments, members, lengths
+        self._stored = stored or {}
         total = float(lengths[members.alive].sum(dtype=np.float64))
         self._average_length = total / members.living if members.living else 0.0
         self._norms: dict[str, Weights] = {}
@@ -106,7 +109,7 @@ class Sparse:
         found = dict.fromkeys(texts, 0)
         for number, first, end in self._members.segments():
             alive = self._members.alive[first:end]
-            counted = rows.count_postings(self._db, self._segments[number], channel, texts, alive)
+            counted = rows.count_postings(self._db, self._segments[number], self._name(channel), texts, alive)
             for text, count in counted.items():
                 found[text] += count
         return found
@@ -126,7 +129,7 @@ class Sparse:
     def _read(self, channel: str, wanted: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Word]:
         texts = sorted({text for alternatives in wanted for text in alternatives})
         segments = [
-            (first, rows.read_postings(self._db, self._segments[number], channel, texts))
+            (first, rows.read_postings(self._db, self._segments[number], self._name(channel), texts))
             for number, first, _ in self._members.segments()
         ]
         return {alternatives: self._word(channel, _gathered(segments, alternatives)) for alternatives in wanted}
@@ -143,6 +146,9 @@ class Sparse:
             weights, self._norms[channel][ordinals] if scheme.k1 is not None else weights
         )
         return Word(ordinals, impacts, float(impacts.max(initial=0.0)))
+
+    def _name(self, channel: str) -> str:
+        return self._stored.get(channel, channel)
 
     def _hold(self, channel: str, read: dict[tuple[str, ...], Word]) -> None:
         for alternatives, word in read.items():

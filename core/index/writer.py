@@ -57,8 +57,7 @@ class IndexWriter:
         sweep(library, db, encoder)
 
     @property
-    def weights(self) -> Mapping[str, float]:
-        """Of the channels, as the generation before has them."""
+    def weights(self) -> Mapping[str, float]:  # of the channels, as the generation before has them
         return self._base.fusion if self._same(self._base) else {}
 
     def indexed(self) -> set[int]:
@@ -139,9 +138,11 @@ class IndexWriter:
         Without any change the current generation stays and is returned.
         """
         base = self._base
-        if base is not None and not self._changed(base, concepts, metrics, fusion, queries, reranker):
-            return base
         kept = None if self._fresh else base
+        concepts = concepts if concepts is not None else (kept.concepts if kept else "")
+        coded = self._builder.add_codes(self._segments, concepts, self._means)
+        if base is not None and not coded and not self._changed(base, concepts, metrics, fusion, queries, reranker):
+            return base
         made = Generation(
             number=self._number,
             encoder=self._encoder,
@@ -149,7 +150,7 @@ class IndexWriter:
             segments=tuple(self._segments),
             parent=base.number if base else None,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            concepts=concepts if concepts is not None else (kept.concepts if kept else ""),
+            concepts=concepts,
             counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
             metrics=dict(metrics if metrics is not None else (base.metrics if self._same(base) else {})),
             analysis=ANALYSIS if kept is None else kept.analysis,
@@ -252,14 +253,14 @@ class IndexWriter:
         sweep(self._library, self._db, self._encoder, self._segments, (self._means, self._tokens.codec_path))
 
     def _changed(
-        self, base: Generation, concepts: str | None, metrics: Mapping[str, float] | None,
+        self, base: Generation, concepts: str, metrics: Mapping[str, float] | None,
         fusion: Mapping[str, float] | None, queries: str | None, reranker: str | None,
     ) -> bool:  # fmt: skip
         return (
             self._fresh
             or tuple(self._segments) != base.segments
             or self._means != base.means
-            or (concepts is not None and concepts != base.concepts)
+            or concepts != base.concepts
             or (metrics is not None and dict(metrics) != base.metrics)
             or (fusion is not None and dict(fusion) != base.fusion)
             or (queries is not None and queries != base.queries)
