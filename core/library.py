@@ -70,6 +70,10 @@ class Library:
     def close(self) -> None:
         self._db.conn.close()
 
+    def changes(self) -> int:
+        """A number that is another one as soon as somebody else has changed the library: what was read may be old."""
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
     # documents
 
     def documents(

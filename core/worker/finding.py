@@ -9,16 +9,18 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from core.base.errors import IndexDamaged, KnownError, LibraryLocked, ModelDamaged, ModelMissing, NoPermission
 from core.base.events import Control
 from core.base.paths import models
-from core.base.types import Explanation, Filters, Query, SearchResult, Turn
+from core.base.types import Explanation, Filters, Query, SearchResult, Turn, WhyNot
 from core.encode.cached import CachedEncoder
 from core.encode.encoder import Encoder, input_text
 from core.encode.load import open_encoder, open_reranker
 from core.encode.towers import queries_of
 from core.explain.explain import explain
+from core.explain.why_not import why_not
 from core.index import generation
 from core.index.concept_model import ConceptModel
 from core.index.writer import rebuild
@@ -27,6 +29,8 @@ from core.models import adapted
 from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 from core.store import database
+
+T = TypeVar("T")
 
 REBUILT = "A part of the index was damaged. It has been rebuilt from the stored text."
 
@@ -46,6 +50,7 @@ class Finder:
         self._model_name = ""
         self._model: ConceptModel | None = None
         self._labels: dict[int, str] = {}
+        self._labels_of = -1  # state of the database that the labels were read in
 
     def close(self) -> None:
         self._searcher.close()
@@ -62,14 +67,22 @@ class Finder:
 
     def explain(self, query: Query, passage_id: int) -> Explanation:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery."""
+        return self._once_more(lambda: explain(self._searcher, self._model, self._labels, query, passage_id))
+
+    def why_not(self, query: Query, passage_id: int, control: Control | None = None) -> WhyNot:
+        """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery; Cancelled by `control`."""
+        return self._once_more(lambda: why_not(self._searcher, self._model, self._labels, query, passage_id, control))
+
+    def _once_more(self, explained: Callable[[], T]) -> T:
+        """With the concepts of the generation in use; again when the index turns out damaged and could be rebuilt."""
         self._follow()
         self._load_concepts()
         try:
-            return explain(self._searcher, self._model, self._labels, query, passage_id)
+            return explained()
         except IndexDamaged:
             if not self._rebuilt():
                 raise
-            return explain(self._searcher, self._model, self._labels, query, passage_id)
+            return explained()
 
     def _opened_searcher(self) -> Searcher:
         rerankers = self._rerankers
@@ -118,11 +131,13 @@ class Finder:
 
     def _load_concepts(self) -> None:
         name = _concepts_of(self._folder)
-        if name == self._model_name:
-            return
-        self._model = _concept_model(self._folder, name)
-        self._labels = {c.id: c.label for c in self._library.concepts(name)} if name else {}
-        self._model_name = name
+        if name != self._model_name:
+            self._model = _concept_model(self._folder, name)
+            self._labels_of = -1
+        changes = self._library.changes()
+        if changes != self._labels_of:  # the person may have named one meanwhile
+            self._labels = self._library.reasons(name) if name else {}
+        self._model_name, self._labels_of = name, changes
 
 
 class LibraryRerankers:
