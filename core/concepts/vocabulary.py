@@ -60,6 +60,19 @@ class Vocabulary:
         n = np.fromiter(counts.values(), np.float32, len(counts))
         return np.fromiter(counts.keys(), np.int64, len(counts)), n / (n + 1)
 
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @property
+    def words(self) -> list[tuple[str, ...]]:
+        """The stems of each term, by its id."""
+        return self._words
+
+    @property
+    def rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """For each text its terms' ids and their presence in it, n / (n + 1)."""
+        return self._rows
+
     def surface(self, term: int) -> str:
         return best_surface(self._forms[term])
 
