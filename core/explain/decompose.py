@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.index.concept_model import ConceptModel
 
 _MOST_FOR, _MOST_AGAINST = 6, 2
-_NOTABLE = 0.03  # of what the score holds beyond the common part
+NOTABLE = 0.03  # of what the score holds beyond the common part
 _LEAST = 0.003  # of a score: below, nothing is notable
 
 Floats = NDArray[np.float32]
@@ -63,7 +63,7 @@ def decompose(
 
 
 def _notable(parts: list[Part], beyond: float) -> tuple[Part, ...]:
-    least = max(_NOTABLE * abs(beyond), _LEAST)
+    least = max(NOTABLE * abs(beyond), _LEAST)
     ordered = sorted((p for p in parts if abs(p.contribution) >= least), key=lambda p: (-p.contribution, p.latent))
     supporting = [p for p in ordered if p.contribution > 0][:_MOST_FOR]
     opposing = [p for p in ordered if p.contribution < 0][-_MOST_AGAINST:]

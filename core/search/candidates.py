@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25, DENSE, LEXICAL, MULTI, RERANK
+from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
 from core.search import feedback, foreign, fuse
@@ -29,7 +29,7 @@ class Prepared:
     `terms` are words (BM25), `parts` those of long ones, which count beside them. What is None or empty takes no part:
     `vector` [D] is of the dense channel, `lexical` are tokens with the weights the encoder gives them, `tokens` [T, M]
     the unit vectors of the query's tokens (multi). `strange` are the library's languages that the encoder does not
-    know.
+    know. `concepts` are the latents that are active in the query, with the weights that these give them.
     """
 
     terms: tuple[QueryTerm, ...]
@@ -39,6 +39,7 @@ class Prepared:
     tokens: Floats | None = None
     strange: frozenset[str] = frozenset()
     parts: tuple[QueryTerm, ...] = ()
+    concepts: tuple[QueryTerm, ...] = ()
 
     @property
     def counted(self) -> tuple[QueryTerm, ...]:
@@ -51,7 +52,11 @@ class Prepared:
             return self.vector is not None
         if channel == MULTI:
             return self.tokens is not None
-        return channel == BM25 or bool(self.lexical)
+        return channel == BM25 or bool(self.of(channel))
+
+    def of(self, channel: str) -> tuple[QueryTerm, ...]:
+        """What a sparse channel adds up."""
+        return {BM25: self.counted, LEXICAL: self.lexical, CONCEPT: self.concepts}[channel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,7 @@ def _weights(
     kin = _kin(snapshot, own[BM25][0], own[DENSE][0]) if snapshot.means is not None else None
     trust = fuse.trust(best, most, len(prepared.terms), kin)
     known = _known(snapshot, own[BM25][0], prepared.strange)
-    trusted = {BM25: trust + (1.0 - known) * (1.0 - trust), DENSE: known, LEXICAL: known, MULTI: known}
+    trusted = {BM25: trust + (1.0 - known) * (1.0 - trust), **dict.fromkeys((DENSE, LEXICAL, MULTI, CONCEPT), known)}
     return {**prepared.weights, **{c: share * fuse.weight_of(c, prepared.weights) for c, share in trusted.items()}}
 
 
@@ -230,12 +235,20 @@ def scores_of(
     return {c: found.get(c, float("nan")) for c in channels}
 
 
+def rank_in(
+    snapshot: Snapshot, prepared: Prepared, channel: str, passage_id: int, depth: int, allowed: Ids | None
+) -> int | None:
+    """The rank (from 1) of a passage among the `depth` best of one channel; None beyond, or where it has nothing."""
+    ids, _ = _Scorer(snapshot, channel, prepared).top(depth, allowed)
+    found = np.flatnonzero(ids == passage_id)
+    return int(found[0]) + 1 if len(found) else None
+
+
 class _Scorer:
     """One channel's scores for one query."""
 
     def __init__(self, snapshot: Snapshot, channel: str, prepared: Prepared) -> None:
         self._snapshot, self._channel, self._prepared = snapshot, channel, prepared
-        self._terms = prepared.counted if channel == BM25 else prepared.lexical
 
     def top(self, depth: int, allowed: Ids | None) -> tuple[Ids, Scores]:
         if self._channel == MULTI:
@@ -244,7 +257,7 @@ class _Scorer:
         if self._channel == DENSE:
             assert self._prepared.vector is not None
             return self._snapshot.dense(self._prepared.vector, depth, allowed)
-        return self._snapshot.sparse(self._channel, self._terms, depth, allowed)
+        return self._snapshot.sparse(self._channel, self._prepared.of(self._channel), depth, allowed)
 
     def of(self, ids: Ids) -> Scores:
         if self._channel == MULTI:
@@ -253,4 +266,4 @@ class _Scorer:
         if self._channel == DENSE:
             assert self._prepared.vector is not None
             return self._snapshot.dense_scores(self._prepared.vector, ids)
-        return self._snapshot.sparse_scores(self._channel, self._terms, ids)
+        return self._snapshot.sparse_scores(self._channel, self._prepared.of(self._channel), ids)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,8 @@ from core.search import feedback, foreign, fuse, levels, phrases, syntax, words
 from core.search import filters as filtering
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
-from core.search.fuse import Fusing
+from core.search.found import Found
+from core.search.fuse import Fusing, Rule
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
 from core.search.hits import token_matches, word_matches
@@ -80,6 +81,7 @@ class MatchContext:
     dense_score: float
     tokens: tuple[TermMatch, ...] = ()
     means: Means | None = None  # what was taken out of both vectors
+    rules: Mapping[str, Rule] = field(default_factory=dict)  # what makes contributions of the channels' scores
 
 
 class Searcher:
@@ -267,7 +269,30 @@ class Searcher:
         terms = word_matches(snapshot, prepared, ranking, passage)
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
         means = None if prepared.vector is None else snapshot.means
-        return MatchContext(query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means)
+        return MatchContext(
+            query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means, ranking.rules
+        )
+
+    def found(self, query: Query, *, tried: bool = False) -> Found:
+        """What a search for `query` found, with all that it was found by; the last ones are remembered.
+
+        With `tried` it is only looked how the candidates would rank: no hits are made, none are read closely.
+
+        Raises:
+            BadQuery, NotALibrary, LibraryDamaged, IndexDamaged
+        """
+        parsed = _parsed(query)
+        with known_errors(self._library):
+            snapshot, asked = self.snapshot(), parsed.asked(query)
+            allowed = self._allowed(snapshot, asked, parsed)
+            prepared, _ = self._prepare(snapshot, asked)
+            hits: tuple[Hit, ...] = ()
+            if tried:
+                ranking, _ = self._ranked(snapshot, asked, prepared, self._usable(snapshot, asked, prepared), allowed)
+            else:
+                ranking, hits = self._found(snapshot, query, parsed)
+            languages = tuple(self._languages)
+            return Found(query, asked, parsed, snapshot, languages, prepared, ranking, hits, allowed)
 
     def _found(self, snapshot: Snapshot, written: Query, parsed: ParsedQuery) -> tuple[Ranking, tuple[Hit, ...]]:
         """What a search found; it is made again where it was not among the last ones."""

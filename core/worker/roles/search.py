@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.base.types import Explanation, Filters, Query, SearchResult, Turn
+from core.base.types import Explanation, Filters, Query, SearchResult, Turn, WhyNot
 from core.base.wire import from_plain
 from core.worker.finding import Finder
 from core.worker.judging import Judging, ToJudge
@@ -38,6 +38,8 @@ class SearchRole:
                 from core.worker.concept_list import concept_list
 
                 return concept_list(self._library)
+            case "why_not":
+                return self._why_not(call)
             case "judge_next":
                 return self._judge_next(args)
         raise ValueError(f"search has no operation {call.request.op!r}")
@@ -56,6 +58,11 @@ class SearchRole:
     def _explain(self, args: dict[str, Any]) -> Explanation:
         assert self._finder is not None
         return self._finder.explain(from_plain(Query, args["query"]), int(args["passage_id"]))
+
+    def _why_not(self, call: Call) -> WhyNot:
+        assert self._finder is not None
+        args = call.request.args
+        return self._finder.why_not(from_plain(Query, args["query"]), int(args["passage_id"]), call.control)
 
     def _judge_next(self, args: dict[str, Any]) -> ToJudge:
         assert self._finder is not None
