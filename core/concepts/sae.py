@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,15 +20,10 @@ from torch.nn import functional as F  # noqa: N812
 
 from core.base.events import Control
 from core.concepts.settings import SaeConfig
+from core.concepts.sparse_ops import Kept, batch_top, chosen, starts
 from core.index.concept_model import ConceptModel
 
-
-class Kept(NamedTuple):
-    """The activations that stay, row by row: E entries over B rows."""
-
-    latents: Tensor  # int64 [E]
-    values: Tensor  # float [E], above 0
-    offsets: Tensor  # int64 [B], where each row starts in the list
+_GUESS = 0.8  # of the running threshold: what the next batch's smallest kept activation is likely to exceed
 
 
 class SparseAutoencoder(nn.Module):
@@ -50,11 +44,6 @@ class SparseAutoencoder(nn.Module):
     def preactivations(self, x_BD: Tensor) -> Tensor:
         return (x_BD - self.bias) @ self.encoder.T + self.encoder_bias
 
-    def values_at(self, x_BD: Tensor, bias_D: Tensor, rows_E: Tensor, latents_E: Tensor) -> Tensor:
-        """The pre-activations of the listed entries only, with their gradient."""
-        centred_ED = (x_BD - bias_D)[rows_E]
-        return (centred_ED * F.embedding(latents_E, self.encoder)).sum(1) + self.encoder_bias[latents_E]
-
     def decode(self, kept: Kept) -> Tensor:
         """The kept latents' sum without the bias, [B, D]."""
         return F.embedding_bag(kept.latents, self.decoder, kept.offsets, mode="sum", per_sample_weights=kept.values)
@@ -64,24 +53,15 @@ class SparseAutoencoder(nn.Module):
         return self.idle_M >= self.config.dead_after
 
 
-def batch_top(pre_BM: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Rows and latents of the `count` largest entries of the whole batch, positive ones only, in row order."""
-    flat = pre_BM.flatten()
-    top = torch.topk(flat, min(count, flat.numel()), sorted=False).indices
-    top = top[flat[top] > 0].sort().values
-    return top // pre_BM.shape[1], top % pre_BM.shape[1]
-
-
-def _offsets(rows_E: Tensor, batch: int) -> Tensor:
-    counts = torch.bincount(rows_E, minlength=batch)
-    return counts.cumsum(0) - counts
-
-
 def encode(sae: SparseAutoencoder, x_BD: Tensor) -> Kept:
     """The batch's n·k largest positive pre-activations."""
+    centred_BD = x_BD - sae.bias
     with torch.no_grad():
-        rows, latents = batch_top(sae.preactivations(x_BD), len(x_BD) * sae.config.k)
-    return Kept(latents, sae.values_at(x_BD, sae.bias, rows, latents), _offsets(rows, len(x_BD)))
+        pre_BM = centred_BD @ sae.encoder.T + sae.encoder_bias
+        guess = None if sae.threshold is None else _GUESS * sae.threshold
+        rows, latents = batch_top(pre_BM, len(x_BD) * sae.config.k, guess)
+    values = chosen(pre_BM, centred_BD, sae.encoder, sae.encoder_bias, rows, latents)
+    return Kept(latents, values, starts(rows, len(x_BD)))
 
 
 def auxiliary_loss(sae: SparseAutoencoder, x_BD: Tensor, residual_BD: Tensor) -> Tensor:
@@ -90,13 +70,14 @@ def auxiliary_loss(sae: SparseAutoencoder, x_BD: Tensor, residual_BD: Tensor) ->
     The residual is a fixed target (detached) and holds no bias; `b_pre` is detached too. So the gradient
     reaches dead latents and nothing else.
     """
+    centred_BD = x_BD - sae.bias.detach()
     with torch.no_grad():
         pre_BM = sae.preactivations(x_BD).masked_fill(~sae.dead_M, -torch.inf)
         rows, latents = batch_top(pre_BM, 2 * sae.config.k * len(x_BD))
     if not len(rows):
         return x_BD.new_zeros(())
-    values = sae.values_at(x_BD, sae.bias.detach(), rows, latents)
-    rebuilt_BD = sae.decode(Kept(latents, values, _offsets(rows, len(x_BD))))
+    values = chosen(pre_BM, centred_BD, sae.encoder, sae.encoder_bias, rows, latents)
+    rebuilt_BD = sae.decode(Kept(latents, values, starts(rows, len(x_BD))))
     return (residual_BD.detach() - rebuilt_BD).square().sum(1).mean()
 
 
@@ -123,13 +104,13 @@ def train_step(sae: SparseAutoencoder, optimizer: torch.optim.Optimizer, x_BD: T
 def remove_parallel_gradient(sae: SparseAutoencoder) -> None:
     """Drop the part of the decoder's gradient that would only change row lengths."""
     assert sae.decoder.grad is not None
-    unit_MD = F.normalize(sae.decoder, dim=1)
-    sae.decoder.grad -= (sae.decoder.grad * unit_MD).sum(1, keepdim=True) * unit_MD
+    along_M = torch.linalg.vecdot(sae.decoder.grad, sae.decoder) / sae.config.norm**2
+    sae.decoder.grad.addcmul_(sae.decoder, along_M[:, None], value=-1)
 
 
 @torch.no_grad()
 def fix_norms(sae: SparseAutoencoder) -> None:
-    sae.decoder.copy_(sae.config.norm * F.normalize(sae.decoder, dim=1))
+    sae.decoder.mul_(sae.config.norm / sae.decoder.norm(dim=1, keepdim=True).clamp_min(1e-12))
 
 
 @torch.no_grad()
@@ -169,7 +150,7 @@ def train(
         sae = SparseAutoencoder(x_ND.shape[1], config)
         with torch.no_grad():
             sae.bias.copy_(geometric_median(x_ND))
-        optimizer = torch.optim.Adam(sae.parameters(), lr=config.rate)
+        optimizer = torch.optim.Adam(sae.parameters(), lr=config.rate, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, config.steps))
         for step, rows in enumerate(_batches(len(x_ND), config)):
             if control is not None:
