@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,13 +11,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from core.cli.output import out, print_json, progress
-from core.train.recipes import QUICK, RECIPES
+from core.train.recipe_fields import Value, changed, of, parsed
+from core.train.recipes import QUICK, RECIPES, named
 
 
 def adapt(
     library: Annotated[Path, typer.Option("--library", help="The library's folder.")],
     recipe: Annotated[str, typer.Option(help=f"How thoroughly: {', '.join(RECIPES)}.")] = QUICK,
     minutes: Annotated[float | None, typer.Option(help="Longest time of each stage of training.", min=0.1)] = None,
+    set: Annotated[list[str] | None, typer.Option("--set", help="FIELD=VALUE: change a setting of the recipe.")] = None,
+    settings: Annotated[bool, typer.Option("--settings", help="Only list the recipe's settings.")] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only tell what it would take.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -24,20 +28,37 @@ def adapt(
 
     A run that was stopped goes on where it was. `whymatch rollback` takes an accepted one back.
     """
+    changes = dict(map(parsed, set or ()))
+    if settings:
+        _settings(recipe, changes, json)
+        return
     if estimate:
-        _estimate(library, recipe, json)
+        _estimate(library, recipe, changes, json)
         return
     from core.worker.adapting import adapt as run
 
     with progress() as line:
-        made = run(library, recipe, minutes, control=line.control, listener=line)
+        made = run(library, recipe, minutes, changes if set else None, control=line.control, listener=line)
     print_json(made) if json else _show(made)
 
 
-def _estimate(library: Path, recipe: str, json: bool) -> None:
+def _settings(recipe: str, changes: Mapping[str, Value], json: bool) -> None:
+    """With the values that the recipe would have."""
+    found = of(changed(named(recipe), changes))
+    if json:
+        print_json({"settings": found})
+        return
+    table = Table("Setting", "Value", "What it does", "Default by")
+    for field in found:
+        value = ("yes" if field.value else "no") if field.kind == "yes-no" else f"{field.value}"
+        table.add_row(field.name, value, field.text, field.source)
+    out.print(table)
+
+
+def _estimate(library: Path, recipe: str, changes: Mapping[str, Value], json: bool) -> None:
     from core.worker.adapt_estimate import estimate
 
-    found = estimate(library, recipe)
+    found = estimate(library, recipe, changes)
     if json:
         print_json(found)
     elif found.reason:

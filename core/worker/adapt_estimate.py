@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from core.search.searcher import Searcher
 from core.store import database
 from core.train import material
 from core.train.ground import require_enough
+from core.train.recipe_fields import Value, changed
 from core.train.recipes import FullStage, ReaderStage, Recipe, named
 from core.train.types import Piece
 from core.worker.finding import encoder_for
@@ -47,15 +48,15 @@ class Estimate:
     reason: str = ""
 
 
-def estimate(library: Path, recipe: str) -> Estimate:
-    """Try the recipe's steps for a moment on this library and machine.
+def estimate(library: Path, recipe: str, changes: Mapping[str, Value] | None = None) -> Estimate:
+    """Try the steps of the recipe, with its fields as `changes` set them, for a moment on this library and machine.
 
     Raises:
         NotALibrary, ModelMissing
-        KnownError: there is no such recipe.
+        KnownError: there is no such recipe, or it has no such field.
     """
     database.require(library)
-    chosen = named(recipe)
+    chosen = changed(named(recipe), changes or {})
     db = database.open_reader(library)
     try:
         pieces = material.read(db)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -25,6 +25,8 @@ from core.models import adapted
 from core.store import database, passages
 from core.store.documents import now
 from core.train.outcome import Outcome
+from core.train.recipe_fields import Value
+from core.train.recipe_fields import changed as with_changes
 from core.train.recipes import Recipe, named
 from core.worker import adapt_ending
 from core.worker.adapt_writing import LocalWriter
@@ -40,7 +42,7 @@ _PLAN, GROUND = "run.json", "questions.json"
 class RunRow:
     """One run. `present` names what served when it began (encoder, encoder of queries); `made` the accepted bundle;
     `previous` is the generation to take back to, 0 when there is none. `read` is what became of a reranker, None where
-    none was tried, `headed` of token heads."""
+    none was tried, `headed` of token heads. `changes` are the fields of the recipe that the person set."""
 
     number: int
     recipe: str
@@ -59,26 +61,30 @@ class RunRow:
     stages: tuple[dict[str, Any], ...] = ()
     up: tuple[dict[str, Any], ...] = ()
     down: tuple[dict[str, Any], ...] = field(default=())
+    changes: dict[str, Any] = field(default_factory=dict)
 
 
 def adapt(
-    library: Path, recipe: str, minutes: float | None = None, *, control: Control, listener: Listener
-) -> dict[str, Any]:
+    library: Path, recipe: str, minutes: float | None = None, changes: Mapping[str, Value] | None = None, *,
+    control: Control, listener: Listener,
+) -> dict[str, Any]:  # fmt: skip
     """Adapt the library's encoder by a recipe, or go on with the run of this recipe that was stopped.
 
-    Accepted weights become a new generation; a refusal changes nothing. Returns the run as a plain dict.
+    `changes` set fields of the recipe (`core.train.recipe_fields`); a run is gone on with by the same ones, or by none
+    said. Accepted weights become a new generation; a refusal changes nothing. Returns the run as a plain dict.
 
     Raises:
         NotALibrary, ModelMissing, DiskFull
         LibraryLocked: another run is at work on this library.
-        KnownError: there is no such recipe, or the library is too small.
+        KnownError: there is no such recipe, it has no such field, or the library is too small.
         Cancelled: the run can go on.
     """
     database.require(library)
-    chosen = named(recipe)
+    chosen = with_changes(named(recipe), changes or {})
     with _alone(library):
         present = encoder_for(library)
-        row = _begun(library, chosen, minutes, present)
+        row = _begun(library, chosen, minutes, changes, present)
+        chosen = with_changes(named(recipe), row.changes)
         started = time.monotonic()
         try:
             row = _run(library, row, chosen, present, control, listener)
@@ -199,12 +205,16 @@ def _free(library: Path) -> bool:
         return False
 
 
-def _begun(library: Path, recipe: Recipe, minutes: float | None, present: Encoder) -> RunRow:
+def _begun(
+    library: Path, recipe: Recipe, minutes: float | None, changes: Mapping[str, Value] | None, present: Encoder
+) -> RunRow:
     """The run to go on with, or a new one. What nobody can go on with is cleared away."""
     rows = _rows(library)
     serving = present.id, queries_of(present)
     resting = [row for row in rows if row.state in (RUNNING, STOPPED)]
     old = next((row for row in resting if row is rows[-1] and row.recipe == recipe.name), None)
+    if old is not None and changes is not None and dict(changes) != old.changes:
+        old = None  # the person wants another
     for row in resting:
         changed = row.present != serving and adapt_ending.read(library, _folder(library, row.number)) is None
         if row is not old or changed:  # another run was begun, or another encoder serves now
@@ -214,7 +224,8 @@ def _begun(library: Path, recipe: Recipe, minutes: float | None, present: Encode
         if adapt_ending.read(library, _folder(library, row.number)) is None:
             row = replace(row, present=serving)
     else:
-        row = RunRow(rows[-1].number + 1 if rows else 1, recipe.name, now(), RUNNING, minutes=minutes, present=serving)
+        number = rows[-1].number + 1 if rows else 1
+        row = RunRow(number, recipe.name, now(), RUNNING, minutes=minutes, present=serving, changes=dict(changes or {}))
     _write(library, row)
     return row
 

@@ -45,8 +45,10 @@ class JobRole:
 
                 model = args.get("model")
                 return reencode(self._library, model or None, control=call.control, listener=call.listen)
-            case "adapt" | "adapt_estimate" | "adapt_history":
+            case "adapt" | "adapt_estimate" | "adapt_history" | "adapt_settings":
                 return self._adapt(call)
+            case "fit_concepts":
+                return self._fit_concepts(call)
             case "rollback":
                 return self._roll_back(int(args["to"]), call)
             case op:
@@ -67,14 +69,26 @@ class JobRole:
         if call.request.op == "adapt_estimate":
             from core.worker.adapt_estimate import estimate
 
-            return estimate(self._library, str(args["recipe"]))
+            return estimate(self._library, str(args["recipe"]), args.get("changes"))
+        if call.request.op == "adapt_settings":
+            from core.train.recipe_fields import of
+            from core.train.recipes import named
+
+            return {"settings": of(named(str(args["recipe"])))}
         from core.worker.adapting import adapt
 
         minutes = args.get("minutes")
         return adapt(
-            self._library, str(args["recipe"]), float(minutes) if minutes else None, control=call.control,
-            listener=call.listen,
+            self._library, str(args["recipe"]), float(minutes) if minutes else None, args.get("changes"),
+            control=call.control, listener=call.listen,
         )  # fmt: skip
+
+    def _fit_concepts(self, call: Call) -> dict[str, int]:
+        from core.worker.concept_list import concept_list
+        from core.worker.ingesting import refit
+
+        number = refit(self._library, call.control, call.listen).number
+        return {"generation": number, "concepts": len(concept_list(self._library).concepts)}
 
     def _roll_back(self, to: int, call: Call) -> dict[str, int]:
         from core.library import Library

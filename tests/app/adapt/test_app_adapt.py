@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import fake_adapt
 import pytest
-from app_helpers import fake_command, fill
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
-from test_app_access import check, controls, name
 
 from app.context import Place
-from app.errors import Message, Notifications
-from app.models.adapt_entries import RECIPES, Estimate, estimate, runs
-from app.settings import Settings
+from app.errors import Message
+from app.models.adapt_entries import Estimate, runs
 from app.tasks.adapt import AdaptWork
 from app.tasks.jobs import Jobs, Task
 from app.theme import Theme
@@ -30,7 +25,7 @@ from app.views.main_window import MainWindow
 from app.widgets.buttons import Button
 from app.widgets.line_button import LineButton
 from core.base.events import Progress
-from core.library import Judgement, Library
+from core.library import Library
 from core.worker.protocol import JOB
 
 WAIT = 30_000
@@ -38,49 +33,6 @@ WAIT = 30_000
 
 def shown_words(inside: QWidget) -> str:
     return "\n".join(label.text() for label in inside.findChildren(QLabel) if label.isVisibleTo(inside))
-
-
-@pytest.fixture
-def told() -> list[Message]:
-    return []
-
-
-@pytest.fixture
-def window(
-    qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[Message]
-) -> Iterator[MainWindow]:
-    fill(tmp_path / "library")
-    monkeypatch.setattr(Library, "passage_count", lambda _: 200)
-    settings = Settings(tmp_path / "settings.json")
-    settings.set("start_search_early", False)
-    settings.set("watch", False)
-    notifications = Notifications()
-    notifications.shown.connect(told.append)
-    made = MainWindow(tmp_path / "library", settings, theme, notifications, fake_command())
-    qtbot.addWidget(made)
-    made.show()
-    qtbot.waitUntil(lambda: made.context is not None, timeout=WAIT)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def open_page(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AdaptPage]:
-    """The page as the engine's state `kind` makes it, when all is known; `tried` has the recipes tried by a child."""
-
-    def make(kind: str = "accepted", *, tried: bool = False) -> AdaptPage:
-        monkeypatch.setenv("FAKE_ADAPT", kind)
-        monkeypatch.setenv("FAKE_ADAPT_REST", "0.002")
-        if not tried:
-            known = {recipe: estimate(fake_adapt.estimate(recipe)) for recipe in RECIPES}
-            monkeypatch.setattr(AdaptWork, "try_next", lambda work: work.estimates.update(known))
-        window.navigate("adapt", None)
-        page = window.page("adapt")
-        assert isinstance(page, AdaptPage)
-        qtbot.waitUntil(lambda: len(page.work.estimates) == 3 and page.work.history is not None, timeout=WAIT)
-        return page
-
-    return make
 
 
 def run_to_its_end(page: AdaptPage, qtbot: QtBot) -> None:
@@ -398,87 +350,3 @@ def test_the_switch_of_the_library_is_not_broken_off(qtbot: QtBot, engine: Any) 
     jobs.last_progress = Progress("first", 1, 2)
     jobs.ingest(["/y"])
     qtbot.waitUntil(lambda: heard == ["cancelled"], timeout=WAIT)
-
-
-# judging
-
-
-@pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[int, int]]]:
-    said: list[tuple[str, dict[int, int]]] = []
-    monkeypatch.setattr(Library, "judge", lambda _, question, gains: said.append((question, gains)))
-    judged = [Judgement(1, "judged", question, 1, "", 2, "") for question in "ab"]
-    monkeypatch.setattr(Library, "judgements", lambda _, kinds=(): judged if said and "judged" in kinds else [])
-    return said
-
-
-def test_judging_goes_by_keys_and_can_be_undone(
-    open_page: Callable[..., AdaptPage], qtbot: QtBot, kept: list[tuple[str, dict[int, int]]]
-) -> None:
-    page = open_page()
-    page.judge_button.click()
-    view = page.judge
-    qtbot.waitUntil(lambda: view.judging.item is not None, timeout=WAIT)
-    first = view.question.text()
-    assert view.amount.text() == "12 of 50 questions"
-    for key in (Qt.Key.Key_N, Qt.Key.Key_Y, Qt.Key.Key_P):
-        QTest.keyClick(view, key)
-    qtbot.waitUntil(lambda: kept == [(first, {0: 0, 1: 2, 2: 1})], timeout=WAIT)
-    qtbot.waitUntil(lambda: view.question.text() != first and view.judging.item is not None, timeout=WAIT)
-    assert view.amount.text() == "13 of 50 questions"
-    QTest.keyClick(view, Qt.Key.Key_U)  # back to the last passage of the first question
-    assert view.question.text() == first
-    assert view.where.text() == "passage 3 of 3"
-    qtbot.waitUntil(lambda: kept[-1] == (first, {}), timeout=WAIT)
-    QTest.keyClick(view, Qt.Key.Key_3)
-    qtbot.waitUntil(lambda: kept[-1] == (first, {0: 0, 1: 2, 2: 0}), timeout=WAIT)
-    QTest.keyClick(view, Qt.Key.Key_S)  # nothing said: nothing kept
-    assert len(kept) == 3
-    qtbot.waitUntil(lambda: view.judging.item is not None, timeout=WAIT)
-    QTest.keyClick(view, Qt.Key.Key_Y)
-    assert page.escape()
-    assert page.scroller.isVisible()
-    qtbot.waitUntil(lambda: len(kept) == 4, timeout=WAIT)
-    assert list(kept[-1][1].values()) == [2]  # an unfinished question counts as far as it went
-    qtbot.waitUntil(lambda: page.said.amount.text() == "2 questions judged", timeout=WAIT)
-
-
-def test_judging_ends_with_thanks(
-    open_page: Callable[..., AdaptPage], qtbot: QtBot, kept: list[tuple[str, dict[int, int]]]
-) -> None:
-    page = open_page()
-    page.judge_button.click()
-    view = page.judge
-    for number in range(4):
-        qtbot.waitUntil(lambda n=number: view.question.text().startswith(f"{n + 1}:"), timeout=WAIT)
-        QTest.keyClick(view, Qt.Key.Key_Y)
-        QTest.keyClick(view, Qt.Key.Key_S)
-    qtbot.waitUntil(lambda: view.stack.currentWidget() is view.nothing, timeout=WAIT)
-    assert view.nothing.title.text() == "Thank you"
-    assert view.amount.text() == "16 of 50 questions"
-
-
-# reach
-
-
-def test_all_can_be_reached_named_and_seen_in_a_small_window_with_large_text(
-    open_page: Callable[..., AdaptPage], window: MainWindow, qtbot: QtBot, kept: list[tuple[str, dict[int, int]]]
-) -> None:
-    page = open_page("used")
-    page.history.lines[0].click()
-    check(window)
-    there = {name(widget) for widget in controls(window)}
-    assert {"Begin: Quick", "Judge questions", "Take it back…"} <= there
-    window.resize(900, 650)
-    window._theme.set_text_percent(180)
-    qtbot.wait(100)
-    assert page.scroller.widget().width() <= page.scroller.viewport().width()
-    page.judge_button.click()
-    qtbot.waitUntil(lambda: page.judge.judging.item is not None, timeout=WAIT)
-    qtbot.wait(100)
-    check(window)
-    inner = page.judge.yes.window()
-    for button in (page.judge.yes, page.judge.partly, page.judge.no, page.judge.undo, page.judge.skip):
-        assert button.width() >= button.minimumSizeHint().width(), button.text()
-        assert button.mapTo(inner, button.rect().topRight()).x() <= inner.width()
-    window._theme.set_text_percent(100)
