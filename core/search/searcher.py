@@ -237,6 +237,14 @@ class Searcher:
         reading = self._reading(snapshot, query, hurried=False)
         return ranking if reading is None else reading.apply(snapshot, ranking, prepared.weights)
 
+    def query_vector(self, query: Query) -> Floats | None:
+        """What the passages' vectors are compared with for `query` [D], None where meaning takes no part.
+
+        Raises BadQuery, NotALibrary, IndexDamaged.
+        """
+        parsed, snapshot = _parsed(query), self.snapshot()
+        return self._prepare(snapshot, replace(parsed.asked(query), channels=(DENSE,), boosts={}))[0].vector
+
     def context(self, query: Query, passage_id: int) -> MatchContext:
         """How `passage_id` scores for `query`, whether or not the search returned it.
 

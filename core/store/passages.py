@@ -152,6 +152,20 @@ def languages(db: Database, ids: Sequence[int]) -> dict[int, str]:
     return found
 
 
+def dated(db: Database, ids: Sequence[int]) -> list[tuple[int, str]]:
+    """Of each of these passages that exists the document, and the month (ISO, "" for none) that it was changed in."""
+    found: list[tuple[int, str]] = []
+    for at in range(0, len(ids), _BATCH):
+        part = list(ids[at : at + _BATCH])
+        marks = ", ".join("?" * len(part))
+        rows = db.execute(
+            "SELECT d.id, substr(d.modified, 1, 7) FROM passage p JOIN document d ON d.id = p.document_id "
+            f"WHERE p.id IN ({marks})", part
+        )  # fmt: skip
+        found.extend(rows.fetchall())
+    return found
+
+
 def languages_counted(db: Database) -> dict[str, int]:
     """How many passages there are of each language; an empty one where it is not known."""
     return dict(db.execute("SELECT language, count(*) FROM passage GROUP BY language").fetchall())

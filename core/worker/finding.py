@@ -23,12 +23,14 @@ from core.explain.explain import explain
 from core.explain.why_not import why_not
 from core.index import generation
 from core.index.concept_model import ConceptModel
+from core.index.snapshot import Snapshot
 from core.index.writer import rebuild
 from core.library import Library
 from core.models import adapted
 from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 from core.store import database
+from core.worker.concept_views import Concepts
 
 T = TypeVar("T")
 
@@ -51,6 +53,11 @@ class Finder:
         self._model: ConceptModel | None = None
         self._labels: dict[int, str] = {}
         self._labels_of = -1  # state of the database that the labels were read in
+        self._seen: tuple[tuple[Snapshot, int], Concepts | None] | None = None
+
+    @property
+    def searcher(self) -> Searcher:
+        return self._searcher
 
     def close(self) -> None:
         self._searcher.close()
@@ -72,6 +79,19 @@ class Finder:
     def why_not(self, query: Query, passage_id: int, control: Control | None = None) -> WhyNot:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery; Cancelled by `control`."""
         return self._once_more(lambda: why_not(self._searcher, self._model, self._labels, query, passage_id, control))
+
+    def concepts(self) -> Concepts | None:
+        """The concepts of the newest snapshot as the person wants them; None where it has none.
+
+        Raises:
+            NotALibrary, LibraryDamaged, IndexDamaged
+        """
+        self._follow()
+        state = self._searcher.snapshot(), self._library.changes()
+        if self._seen is None or self._seen[0] != state:
+            name = state[0].generation.concepts
+            self._seen = state, Concepts.of(state[0], self._library.concepts(name)) if name else None
+        return self._seen[1]
 
     def _once_more(self, explained: Callable[[], T]) -> T:
         """With the concepts of the generation in use; again when the index turns out damaged and could be rebuilt."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn, WhyNot
 from core.base.wire import from_plain
+from core.worker import concept_asking
 from core.worker.finding import Finder
 from core.worker.judging import Judging, ToJudge
 from core.worker.server import Call
@@ -42,6 +43,8 @@ class SearchRole:
                 return self._why_not(call)
             case "judge_next":
                 return self._judge_next(args)
+            case operation if operation in concept_asking.OPERATIONS:
+                return concept_asking.ask(self._finder, operation, args)
         raise ValueError(f"search has no operation {call.request.op!r}")
 
     def _search(self, call: Call) -> SearchResult:
