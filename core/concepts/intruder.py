@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 MEMBERS = 9  # activating texts in a trial
 GUESSING = 1 / (MEMBERS + 1)
-STRONGEST = 30  # the members are drawn from the texts in which the latent is this strong
 LATENTS = 300  # that are asked about, of a larger set
 TRIALS = 4  # for each latent, when all are to be compared
 
@@ -57,13 +56,12 @@ def intruder(
 
 def draw(
     activations: Floats, latent: int, luck: np.random.Generator, trials: int, *, groups: Rows | None = None,
-    least: int = 2,
+    least: int = 2, strongest: int = MEMBERS,
 ) -> Trials | None:  # fmt: skip
     """Puzzles about a latent with `activations` [N]; None where fewer than `least` texts of one group are active.
 
-    With fewer than nine active texts all of them are the members, and trials differ in the intruder only. The
-    intruder is drawn from the texts without activation; where nearly all have some (raw dimensions), from the half
-    with the least.
+    The members are nine of the `strongest` active texts; all of them where there are no more, and trials differ in the
+    intruder only. It is drawn from the texts without activation; where nearly all have some, from the half with least.
     """
     sets = [(members, others) for members, others in _sides(activations, groups) if len(members) >= least]
     if not sets:
@@ -75,7 +73,7 @@ def draw(
     rows = np.empty((trials, size + 1), np.int64)
     for trial, which in enumerate(luck.choice(len(sets), trials, p=shares / shares.sum())):
         members, others = sets[which]
-        puzzle = luck.choice(members[:STRONGEST], size, replace=False)
+        puzzle = luck.choice(members[:strongest], size, replace=False)
         rows[trial] = np.insert(puzzle, odd[trial], luck.choice(others))
     return Trials(latent, rows, odd)
 

@@ -50,26 +50,29 @@ class WordSpace:
 def word_space(vocabulary: Vocabulary, dimensions: int = DIMENSIONS) -> WordSpace:
     """The space of a vocabulary's texts; smaller where there are few texts. The same texts give the same space."""
     counts_NW, terms = _counts(vocabulary)
-    texts_with_W = np.asarray((counts_NW > 0).sum(0)).ravel()
-    idf_W = np.log(len(vocabulary) / np.maximum(texts_with_W, 1)).astype(np.float32)
-    idf_W[(texts_with_W < 2) | (texts_with_W > max(2, _COMMONEST * len(vocabulary)))] = 0
+    idf_W = np.log(len(vocabulary) / np.bincount(counts_NW.indices, minlength=len(terms))).astype(np.float32)
     counts_NW.data *= idf_W[counts_NW.indices]
-    kept = max(1, min(dimensions, len(vocabulary) // _TEXTS_EACH, min(counts_NW.shape)))
+    kept = max(1, min(dimensions, len(vocabulary) // _TEXTS_EACH, len(terms)))
     directions_WL = _right_singular(counts_NW, kept)
-    ids = {words: n for n, words in enumerate(terms) if idf_W[n]}
+    ids = {vocabulary.words[term]: n for n, term in enumerate(terms)}
     return WordSpace(_unit(counts_NW @ directions_WL), ids, idf_W[:, None] * directions_WL)
 
 
-def _counts(vocabulary: Vocabulary) -> tuple[csr_matrix, list[tuple[str, ...]]]:
-    """Presence of each term in each text, [N, W]."""
+def _counts(vocabulary: Vocabulary) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """Presence of each word in each text, [N, W], and the words' terms [W]: single ones that stand in some texts."""
     from scipy.sparse import csr_matrix
 
-    rows = vocabulary.rows
-    starts = np.concatenate([[0], np.cumsum([len(ids) for ids, _ in rows])])
-    ids = np.concatenate([ids for ids, _ in rows] or [np.empty(0, np.int64)])
-    presence = np.concatenate([p for _, p in rows] or [np.empty(0, np.float32)])
-    shape = (len(rows), max(1, len(vocabulary.words)))
-    return csr_matrix((presence.astype(np.float32), ids, starts), shape=shape), vocabulary.words
+    lengths = np.array([len(ids) for ids, _ in vocabulary.rows])
+    ids = np.concatenate([ids for ids, _ in vocabulary.rows])
+    presence = np.concatenate([p for _, p in vocabulary.rows])
+    texts_with = np.bincount(ids, minlength=len(vocabulary.words))
+    single = np.fromiter((len(words) == 1 for words in vocabulary.words), bool, len(texts_with))
+    kept = single & (texts_with >= 2) & (texts_with <= max(2, _COMMONEST * len(vocabulary)))
+    terms = np.flatnonzero(kept)
+    column = np.cumsum(kept) - 1
+    starts = np.concatenate([[0], np.cumsum(np.bincount(np.repeat(np.arange(len(lengths)), lengths), kept[ids]))])
+    shape = (len(lengths), len(terms))
+    return csr_matrix((presence[kept[ids]], column[ids[kept[ids]]], starts), shape=shape), terms
 
 
 def _right_singular(matrix_NW: csr_matrix, kept: int) -> Floats:
