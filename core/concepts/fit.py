@@ -17,14 +17,12 @@ from sqlite_utils import Database
 from core.base.errors import ModelDamaged, ModelMissing
 from core.base.events import Control, Listener, Progress, Throttle
 from core.base.types import Concept, Passage
-from core.concepts.describe import describe
 from core.concepts.fidelity import measure
 from core.concepts.folder import FOLDER, PREFIX, prune, put
+from core.concepts.labels import label
 from core.concepts.material import TRAINING_PASSAGES, Material, even, gather
 from core.concepts.settings import plan
 from core.concepts.stale import LEAST_PASSAGES
-from core.concepts.terms import Text
-from core.concepts.vocabulary import Vocabulary
 from core.encode.encoder import Encoder
 from core.index.concept_model import FORMAT, ConceptModel
 from core.index.neutral import Means
@@ -159,24 +157,8 @@ def _concepts(model: ConceptModel, corpus: _Corpus, snapshot: Snapshot, control:
         control.check()
         fires += (model.encode(snapshot.vectors(corpus.ids[start : start + _CHUNK])) > 0).sum(0)
     rows = even(len(corpus.passages), DESCRIBED_PASSAGES)
-    texts = [Text("\n".join((*_context(p), p.text)), p.language) for p in (corpus.passages[r] for r in rows)]
-    vocabulary = Vocabulary(texts, control)
-    total = len(corpus.ids)
-    return [
-        Concept(
-            id=d.latent, label=d.label, terms=d.terms, passages=int(fires[d.latent]),
-            examples=tuple(corpus.passages[rows[r]].id for r in d.rows),
-            idf=float(np.log(1 + (total - fires[d.latent] + 0.5) / (fires[d.latent] + 0.5))),
-        )
-        for d in describe(vocabulary, model.encode(corpus.vectors[rows]), control)
-    ]  # fmt: skip
-
-
-def _context(passage: Passage) -> tuple[str, ...]:
-    """The nearest heading names what a passage is about; the title of a document of many passages only names the
-    document, which would be said of all its concepts."""
-    headings = [h for h in passage.heading_path[-1:] if h != passage.title]
-    return tuple(dict.fromkeys([passage.title, *headings] if passage.external_id and passage.title else headings))
+    passages = [corpus.passages[row] for row in rows]
+    return label(passages, model.encode(corpus.vectors[rows]), fires, len(corpus.ids), control)
 
 
 def _tell(listener: Listener, done: int) -> None:

@@ -82,9 +82,10 @@ def _right_singular(matrix_NW: csr_matrix, kept: int) -> Floats:
     range_NL = matrix_NW @ luck.normal(size=(matrix_NW.shape[1], width)).astype(np.float32)
     for _ in range(_ROUNDS):
         range_NL = matrix_NW @ (matrix_NW.T @ np.linalg.qr(range_NL)[0])
-    basis_NL = np.linalg.qr(range_NL)[0]
-    _, _, directions_LW = np.linalg.svd(np.asarray(basis_NL.T @ matrix_NW), full_matrices=False)
-    return np.ascontiguousarray(directions_LW[:kept].T)
+    seen_LW = np.asarray(np.linalg.qr(range_NL)[0].T @ matrix_NW)
+    values_L, turn_LL = np.linalg.eigh(seen_LW @ seen_LW.T)  # ascending
+    lengths_L = np.sqrt(np.maximum(values_L[::-1][:kept], 1e-12))
+    return np.ascontiguousarray((seen_LW.T @ turn_LL[:, ::-1][:, :kept]) / lengths_L, dtype=np.float32)
 
 
 def _unit(rows: Floats) -> Floats:
