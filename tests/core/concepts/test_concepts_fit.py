@@ -167,7 +167,8 @@ import os, sys
 from pathlib import Path
 import numpy as np
 import core.base.files as files
-from core.concepts import folder, model
+from core.concepts import folder
+from core.index import concept_model as model
 kill_after = int(sys.argv[2])
 calls = 0
 write = model.write_bytes
