@@ -234,10 +234,12 @@ class BatchedEncoder(ABC):
         """See `Encoder.token_states`."""
         prefix = self._prefixes.get(kind, "")
         tokenised = self._tokens.tokenise(prefix + text)
-        states = unit(self._states(*pad([tokenised.ids], self._tokens.pad))[0])
+        ids, mask = pad([tokenised.ids], self._tokens.pad)
+        states = self._states(ids, mask)
+        pooled = self._heads.dense_vectors(self._pooled(states, ids, mask))[0]
         own = np.flatnonzero(tokenised.own(len(prefix)))
         spans = [(tokenised.spans[i][0] - len(prefix), tokenised.spans[i][1] - len(prefix)) for i in own]
-        return TokenStates(spans, states[own])
+        return TokenStates(spans, unit(states[0])[own], pooled)
 
 
 class _Turns:

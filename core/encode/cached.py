@@ -7,23 +7,28 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from core.base.events import Control
+from core.base.recent import Recent
 from core.encode.encoder import PASSAGE, QUERY, Encoded, Encoder, FloatArray, TokenStates
 from core.encode.towers import queries_of
+
+_SHORT = 64  # tokens of a text whose states are kept (0.1 MB at 384 dimensions)
 
 T = TypeVar("T")
 _Key = tuple[str, str, frozenset[str]]
 
 
 class CachedEncoder:
-    """An `Encoder` that remembers the last `size` single queries that it has encoded.
+    """An `Encoder` that remembers the last `size` single queries that it has encoded, and as many short texts of
+    passages whose tokens were asked for: a hit is explained again when the question changes a little.
 
-    Passages and lists of texts go straight through. Not for two threads at a time.
+    Other passages and lists of texts go straight through. Not for two threads at a time.
     """
 
     def __init__(self, encoder: Encoder, size: int = 256) -> None:
         self._encoder = encoder
         self._size = size
         self._known: OrderedDict[_Key, Any] = OrderedDict()
+        self._sentences: Recent[str, TokenStates] = Recent(size)
 
     @property
     def id(self) -> str:
@@ -100,9 +105,14 @@ class CachedEncoder:
 
     def token_states(self, text: str, kind: str = PASSAGE) -> TokenStates:
         """See `Encoder.token_states`."""
-        if kind != QUERY:
-            return self._encoder.token_states(text, kind)
-        return self._once(("states", text, frozenset()), lambda: self._encoder.token_states(text, kind))
+        if kind == QUERY:
+            return self._once(("states", text, frozenset()), lambda: self._encoder.token_states(text, kind))
+        known = self._sentences.get(text)
+        if known is None:
+            known = self._encoder.token_states(text, kind)
+            if len(known.spans) <= _SHORT:
+                self._sentences.put(text, known)
+        return known
 
     def _once(self, key: _Key, work: Callable[[], T]) -> T:
         if key in self._known:

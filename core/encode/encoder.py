@@ -19,13 +19,15 @@ _CONTEXT_CHARACTERS = 160  # about 40 tokens: room stays for a passage of 200 to
 
 @dataclass(frozen=True, slots=True)
 class TokenStates:
-    """Contextual states of a text's tokens, without special tokens.
+    """Contextual states of a text's tokens, without special tokens, and the text's own vector from the same pass.
 
-    `spans` holds each token's characters in the text, `vectors` [T, D] its last-layer state, unit length.
+    `spans` holds each token's characters in the text, `vectors` [T, D] its last-layer state, unit length; `pooled` [D]
+    is what `Encoder.encode` gives for the text.
     """
 
     spans: list[tuple[int, int]]
     vectors: FloatArray
+    pooled: FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,9 @@ from core.base.types import (
 from core.concepts import landscape
 from core.concepts.shares import Counts, Shown, apart, differences
 from core.encode.encoder import Encoder
-from core.explain.align import sentence_spans
+from core.explain.sentences import places, read
 from core.index.concept_codes import ConceptCodes
 from core.index.dense import Floats
-from core.index.neutral_encoder import alike
 from core.index.snapshot import Ids, Snapshot
 from core.search import filters as filtering
 from core.search.searcher import Searcher
@@ -155,12 +154,14 @@ class Concepts:
         hashes = self.snapshot.hashes_of(first)
         distinct = list({hashes[i]: i for i in reversed(first) if i in hashes}.values())[::-1][:_EXAMPLES]
         found, strength = self.snapshot.passages(distinct), dict(zip(first, activations.tolist(), strict=False))
-        neutral = alike(encoder, self.snapshot.means)
+        latents, means = (concept.id, *concept.merged), self.snapshot.means
         made = []
         for id in (i for i in distinct if i in found):
-            spans = sentence_spans(neutral, self.codes.model, found[id].text, (concept.id, *concept.merged))
-            places: list[Span] = sorted({s for some in spans.values() for s in some}, key=lambda s: s.start)
-            made.append(ConceptExample(found[id], strength[id], tuple(places)))
+            passage = found[id]
+            sentences = read(encoder, passage.text, passage.language)
+            placed = places(self.codes.model, means, passage.language, sentences, latents)
+            spans: set[Span] = {span for one in placed.values() for span in one.spans}
+            made.append(ConceptExample(passage, strength[id], tuple(sorted(spans, key=lambda span: span.start))))
         return tuple(made)
 
     def _together(self, concept: Concept, ids: Ids) -> tuple[ConceptWeight, ...]:

@@ -52,6 +52,7 @@ class Finder:
         self._model_name = ""
         self._model: ConceptModel | None = None
         self._labels: dict[int, str] = {}
+        self._merged: dict[int, int] = {}  # latent -> the concept as which it counts
         self._labels_of = -1  # state of the database that the labels were read in
         self._seen: tuple[tuple[Snapshot, int], Concepts | None] | None = None
 
@@ -74,7 +75,9 @@ class Finder:
 
     def explain(self, query: Query, passage_id: int) -> Explanation:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery."""
-        return self._once_more(lambda: explain(self._searcher, self._model, self._labels, query, passage_id))
+        return self._once_more(
+            lambda: explain(self._searcher, self._model, self._labels, query, passage_id, self._merged)
+        )
 
     def why_not(self, query: Query, passage_id: int, control: Control | None = None) -> WhyNot:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery; Cancelled by `control`."""
@@ -157,6 +160,8 @@ class Finder:
         changes = self._library.changes()
         if changes != self._labels_of:  # the person may have named one meanwhile
             self._labels = self._library.reasons(name) if name else {}
+            found = self._library.concepts(name) if name else []
+            self._merged = {latent: one.id for one in found for latent in one.merged}
         self._model_name, self._labels_of = name, changes
 
 

@@ -75,7 +75,7 @@ class HashingEncoder:
 
     def token_states(self, text: str, kind: str = "passage") -> TokenStates:
         spans = self.token_spans(text)
-        return TokenStates(spans, self.encode([text[a:b] for a, b in spans]))
+        return TokenStates(spans, self.encode([text[a:b] for a, b in spans]), self.encode([text])[0])
 
 
 @cache

@@ -62,8 +62,8 @@ class ConceptShare:
 class AccountLine:
     """One reason in units of the hit's score. The lines of an account add up to the score.
 
-    `kind` is word, added (a word that the best hits share), concept, common, unnamed, token, multi, rerank; `id` is the
-    concept's.
+    `kind` is word, added (a word that the best hits share), concept, common, unnamed, token, multi, rerank; of sections
+    and documents others (what their further passages add) and document, of sentences sentence. `id` is the concept's.
     """
 
     kind: str

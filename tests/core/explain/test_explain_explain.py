@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +10,13 @@ import pytest
 from core.base.errors import BadQuery, NotFound
 from core.base.types import BM25, DENSE, ConceptShare, Explanation, Passage, Query, Span, TermMatch, TokenAlignment
 from core.encode.encoder import Encoder
-from core.explain.align import align, sentence_spans
+from core.explain.align import align
 from core.explain.decompose import decompose
 from core.explain.explain import explain
 from core.explain.reason import reason
-from core.index.concept_model import ConceptModel
+from core.explain.sentences import places, read
 from core.search.searcher import Searcher
-from tests.core.concepts.library import fit_shelf, labels_of, made_items, make_shelf
-from tests.shelf import Shelf
+from tests.core.explain.conftest import Fitted
 from tests.tiny import topics
 
 QUERIES = (
@@ -27,22 +25,6 @@ QUERIES = (
     "snow and wind forecast",
     "bread oven",
 )
-Fitted = tuple[Shelf, ConceptModel, dict[int, str]]
-
-
-@pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Encoder) -> Fitted:
-    shelf = make_shelf(tmp_path_factory.mktemp("explain") / "library", tiny_encoder, made_items(tiny_encoder, 128))
-    name = fit_shelf(shelf, tiny_encoder)
-    assert name is not None
-    return shelf, ConceptModel.load(shelf.folder / "models" / name), labels_of(shelf, name)
-
-
-@pytest.fixture(scope="module")
-def searcher(fitted: Fitted, tiny_encoder: Encoder) -> Iterator[Searcher]:
-    found = Searcher(fitted[0].folder, tiny_encoder)
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +153,17 @@ def test_spans_lie_on_sentences_in_which_the_concept_is_strongest(
 def test_long_passages_are_read_in_few_groups(fitted: Fitted, tiny_encoder: Encoder) -> None:
     text = " ".join(f"The ship of port {n} has cargo." for n in range(40))
     latent = next(iter(fitted[2]))
-    spans = sentence_spans(tiny_encoder, fitted[1], text, [latent])[latent]
-    assert len(spans) <= 10
-    assert sentence_spans(tiny_encoder, fitted[1], "", [latent]) == {latent: ()}
+    sentences = read(tiny_encoder, text, "en")
+    assert 5 <= len(sentences) <= 10
+    assert sentences[0].span.start == 0
+    assert sentences[-1].span.end == len(text)
+    assert len(places(fitted[1], None, "en", sentences, [latent])[latent].spans) <= 10
+    assert read(tiny_encoder, "", "en") == []
+    assert places(fitted[1], None, "en", [], [latent])[latent].spans == ()
+
+
+def _aligned(encoder: Encoder, query: str, passage: str) -> tuple[TokenAlignment, ...]:
+    return align(encoder, query, passage, "en", read(encoder, passage, "en"))
 
 
 def test_alignment_pairs_whole_words_of_like_meaning(tiny_encoder: Encoder) -> None:
@@ -184,7 +174,7 @@ def test_alignment_pairs_whole_words_of_like_meaning(tiny_encoder: Encoder) -> N
         for one, two, *_ in (thing for thing in things if len(thing) > 1):
             passage = f"We found {two} in the {name}. They keep the {other[0][0]} for {other[1][0]}."
             tried += 1
-            for pair in align(tiny_encoder, f"the {one}", passage, "en"):
+            for pair in _aligned(tiny_encoder, f"the {one}", passage):
                 assert passage[pair.span.start : pair.span.end] == pair.passage_token
                 assert 0.4 < pair.score <= 1.0001
                 assert pair.query_token == one
@@ -196,13 +186,13 @@ def test_alignment_pairs_whole_words_of_like_meaning(tiny_encoder: Encoder) -> N
 
 def test_an_equal_word_is_the_nearest(tiny_encoder: Encoder) -> None:
     passage = "They keep the vessel in the harbour. The baker sold bread."
-    pairs = {p.query_token: p for p in align(tiny_encoder, "the harbour and the bread", passage, "en")}
+    pairs = {p.query_token: p for p in _aligned(tiny_encoder, "the harbour and the bread", passage)}
     assert {q: p.passage_token for q, p in pairs.items()} == {"harbour": "harbour", "bread": "bread"}
 
 
 def test_alignment_of_nothing_is_empty(tiny_encoder: Encoder) -> None:
-    assert align(tiny_encoder, "what is it", "The ship.", "en") == ()
-    assert align(tiny_encoder, "ship", "", "en") == ()
+    assert _aligned(tiny_encoder, "what is it", "The ship.") == ()
+    assert _aligned(tiny_encoder, "ship", "") == ()
 
 
 def test_sentences_name_concepts_and_words(explained: list[Explanation]) -> None:

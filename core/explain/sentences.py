@@ -1,0 +1,134 @@
+"""A passage read sentence by sentence: in which of them a concept stands, and by which words.
+
+One pass of the encoder over each sentence gives its vector and the states of its tokens. A sentence alone rather than
+within its passage: taking it out of the passage lowers a concept most where it is strongest by itself (on 112 concepts
+of real passages the same sentence in 65 %, against 54 % by the states of its tokens within the passage).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.base.types import Span
+from core.concepts.terms import content_words
+from core.encode.encoder import PASSAGE, Encoder
+from core.index.concept_model import ConceptModel
+from core.index.neutral import Means
+from core.text.sentences import split
+
+_MOST_SENTENCES = 10  # encoded for one explanation; more are taken in groups
+_STRONG = 0.6  # of the strongest sentence's activation
+_MOST_WORDS = 4  # of a concept
+_TELLING = 0.4  # of what the concept loses by its strongest word
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word in its place: `state` [D] is the sum of its tokens' states, `tokens` how many they are."""
+
+    span: Span
+    state: Floats
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Neighbouring sentences that were read as one text: its vector [D], its words, the sum of all tokens' states."""
+
+    span: Span
+    vector: Floats
+    words: tuple[Word, ...]
+    state: Floats
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a concept stands in a passage: sentences in reading order, words with the most telling first."""
+
+    spans: tuple[Span, ...] = ()
+    words: tuple[Span, ...] = ()
+
+
+def read(encoder: Encoder, text: str, language: str, kind: str = PASSAGE) -> list[Sentence]:
+    """The sentences of a text, so many neighbours taken together that few enough remain; none of a blank text."""
+    spans = _groups([Span(*s) for s in split(text)])
+    return [read_one(encoder, text, span, language, kind) for span in spans]
+
+
+def read_one(encoder: Encoder, text: str, span: Span, language: str, kind: str = PASSAGE) -> Sentence:
+    """The part `span` of a text; words behind the end of what the encoder sees are left out."""
+    part = text[span.start : span.end]
+    states = encoder.token_states(part, kind)
+    words = []
+    for place in dict.fromkeys(Span(t.start, t.end) for t in content_words(part, language)):
+        rows = [i for i, (start, end) in enumerate(states.spans) if start < place.end and end > place.start]
+        if rows:
+            at = Span(span.start + place.start, span.start + place.end)
+            words.append(Word(at, states.vectors[rows].sum(0), len(rows)))
+    return Sentence(span, states.pooled, tuple(words), states.vectors.sum(0), len(states.spans))
+
+
+def _groups(spans: Sequence[Span]) -> list[Span]:
+    """Neighbouring sentences joined so that few enough remain."""
+    size = -(-len(spans) // _MOST_SENTENCES)
+    return [Span(spans[i].start, spans[min(i + size, len(spans)) - 1].end) for i in range(0, len(spans), max(size, 1))]
+
+
+def places(
+    model: ConceptModel, means: Means | None, language: str, sentences: Sequence[Sentence], latents: Sequence[int]
+) -> dict[int, Places]:
+    """For each latent the sentences in which it is strongest, and the words that it would lose most without.
+
+    Pre-activations are compared, as a sentence alone may stay below the threshold that its passage passes. A latent
+    that rises in no sentence belongs to the passage as a whole, and gets none. `means` are those that were taken out of
+    the index's vectors.
+    """
+    if not sentences or not latents:
+        return dict.fromkeys(latents, Places())
+    pre_SM = model.preactivations(_neutral(np.stack([s.vector for s in sentences]), means, language))
+    found = {}
+    for latent in latents:
+        strength_S = pre_SM[:, latent]
+        best = float(strength_S.max())
+        # one sentence is the passage itself
+        strong = [s for s, a in zip(sentences, strength_S, strict=True) if a >= _STRONG * best > 0]
+        chosen = strong or (sentences[:1] if len(sentences) == 1 else [])
+        found[latent] = Places(tuple(s.span for s in chosen), _telling(model, means, language, chosen, latent))
+    return found
+
+
+def _telling(
+    model: ConceptModel, means: Means | None, language: str, sentences: Sequence[Sentence], latent: int
+) -> tuple[Span, ...]:
+    """Words without whose tokens the mean of their sentence's states would hold less of a latent, most telling first.
+
+    The change of the mean stands for the change of the vector: exact for encoders whose vector is that mean but for
+    what the other words' states have of the word.
+    """
+    lost = [pair for sentence in sentences for pair in _lost(model, means, language, sentence, latent)]
+    least = _TELLING * max((loss for loss, _ in lost), default=0.0)
+    telling = sorted(((-loss, span) for loss, span in lost if loss > 0 and loss >= least), key=lambda one: one[0])
+    return tuple(span for _, span in telling[:_MOST_WORDS])
+
+
+def _lost(
+    model: ConceptModel, means: Means | None, language: str, sentence: Sentence, latent: int
+) -> list[tuple[float, Span]]:
+    words = [word for word in sentence.words if word.tokens < sentence.tokens]
+    if not words:
+        return []
+    left_WD = np.stack([sentence.state, *(sentence.state - word.state for word in words)])
+    unit_WD = _neutral(left_WD / np.maximum(np.linalg.norm(left_WD, axis=1, keepdims=True), 1e-9), means, language)
+    pull_W = unit_WD @ model.encoder[latent]
+    return [(float(pull_W[0] - pull), word.span) for pull, word in zip(pull_W[1:], words, strict=True)]
+
+
+def _neutral(vectors: Floats, means: Means | None, language: str) -> Floats:
+    return vectors if means is None else means.passages(vectors, [language] * len(vectors))
