@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.base.wire import from_plain
@@ -27,6 +27,23 @@ class Estimate:
     questions: int = 0
     passages: int = 0
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeSetting:
+    """A field of a recipe. `kind` is yes-no, whole, number or choice; `stage` where it says whether a stage is done;
+    `default` is what the recipe has by itself."""
+
+    name: str
+    kind: str
+    value: Any
+    default: Any
+    text: str
+    source: str
+    low: float = 0.0
+    high: float = 1.0
+    choices: tuple[str, ...] = ()
+    stage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +134,7 @@ class Run:
     gate: Verdict | None = None
     read: Read | None = None
     headed: Headed | None = None
+    changes: dict[str, Any] = field(default_factory=dict)  # settings of the recipe that the person made
 
     @property
     def reads(self) -> bool:
@@ -132,6 +150,11 @@ class Run:
 def estimate(data: Mapping[str, Any]) -> Estimate:
     """Raises TypeError on a misfit."""
     return from_plain(Estimate, data)
+
+
+def recipe_settings(data: Mapping[str, Any]) -> tuple[RecipeSetting, ...]:
+    """Raises TypeError, KeyError on a misfit."""
+    return tuple(from_plain(RecipeSetting, one) for one in data["settings"])
 
 
 def runs(data: Any) -> list[Run]:

@@ -127,12 +127,13 @@ class AdaptWork(QObject):
         self._fresh = False
         self.estimates = {}
 
-    def begin(self, recipe: str, minutes: int | None = None) -> None:
-        """Adapt, or go on with the run of this recipe that was stopped."""
+    def begin(self, recipe: str, minutes: int | None = None, changes: dict[str, Any] | None = None) -> None:
+        """Adapt with these settings of the recipe, or go on with the run of this recipe that was stopped (its own
+        settings where none are said)."""
         if self._trying is not None:
             self._trying.cancel()
         self._forget_run()
-        self._jobs.add(Task(ADAPT, {"recipe": recipe, "minutes": minutes}))
+        self._jobs.add(Task(ADAPT, {"recipe": recipe, "minutes": minutes, "changes": changes}))
 
     def take_back(self, run: Run) -> None:
         """Let what served before `run` serve again, its index included."""

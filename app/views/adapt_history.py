@@ -55,7 +55,8 @@ class RunHistory(Card):
         took = duration(run.seconds) if run.seconds else ""
         name = ", ".join(part for part in (title, when, tr(state), points) if part)
         line = LineButton(name, lambda: self.chosen.emit(run))
-        about = ElidedLabel(" · ".join(part for part in (when, took, points) if part), "small")
+        own = tr("own settings") if run.changes else ""
+        about = ElidedLabel(" · ".join(part for part in (when, took, points, own) if part), "small")
         inner = row(Label(title, "strong"), about, Badge(tr(state), tone), spacing=12)
         inner.setStretch(1, 1)
         line.fill(inner)

@@ -75,7 +75,7 @@ class AdaptPage(Page):
         self.verdict.opened.connect(self._open)
         self.verdict.back.connect(self._ask_back)
         self.verdict.judge.connect(self.show_judging)
-        self.choice = RecipeChoice()
+        self.choice = RecipeChoice(self.context.engine)
         self.choice.begun.connect(self._begin)
         self.said = SaidCard(self.context)
         self.judge.kept.connect(self.said.refresh)
@@ -204,10 +204,10 @@ class AdaptPage(Page):
 
     # what the person does
 
-    def _begin(self, recipe: str, minutes: int | None) -> None:
+    def _begin(self, recipe: str, minutes: int | None, changes: dict[str, Any]) -> None:
         self.banner.hide()
         self.verdict.hide()
-        self.work.begin(recipe, minutes)
+        self.work.begin(recipe, minutes, changes)
         self._show_run_card()
 
     def _go_on(self, run: Run) -> None:

@@ -1,4 +1,5 @@
-"""The choice of how to adapt: a card a recipe with what it takes, what will happen, and the button that begins."""
+"""The choice of how to adapt: a card a recipe with what it takes, what will happen, all settings for those who want
+them, and the button that begins."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QComboBox, QVBoxLayout, QWidget
 
+from app.engine.engine import Engine
 from app.i18n import tr
 from app.models.adapt_entries import QUICK, RECIPES, Estimate
 from app.views import adapt_words as words
+from app.views.adapt_settings import RecipeSettings
 from app.widgets.buttons import Button
 from app.widgets.card import Card, row
 from app.widgets.empty_state import IconLabel
@@ -54,11 +57,12 @@ class RecipeCard(LineButton):
 
 
 class RecipeChoice(Card):
-    """`begun(recipe, minutes)` when the person begins; minutes are None without a limit."""
+    """`begun(recipe, minutes, changes)` when the person begins; minutes are None without a limit, `changes` are
+    settings of the recipe."""
 
-    begun = Signal(str, object)
+    begun = Signal(str, object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent, padding=18, spacing=12)
         self._estimates: dict[str, Estimate] = {}
         self._hindrance = ""
@@ -75,6 +79,7 @@ class RecipeChoice(Card):
         self._group.buttonClicked.connect(lambda _: self._tell())
         self.body.addLayout(self._line)
         self._build_story()
+        self._build_settings(engine)
         self._build_start()
         self._tell()
 
@@ -88,6 +93,27 @@ class RecipeChoice(Card):
         well.body.addWidget(self.material)
         self.body.addWidget(well)
         self.body.addWidget(_with_sign("lock", Label(tr(words.SAFE), wrap=True)))
+
+    def _build_settings(self, engine: Engine) -> None:
+        self.settings = RecipeSettings(engine)
+        self.settings.edited.connect(self._count_changes)
+        self.settings.hide()
+        self.open_settings = Button(tr("All settings"), "link", "chevron-right")
+        self.open_settings.setCheckable(True)
+        self.open_settings.toggled.connect(self._show_settings)
+        self.body.addLayout(row(self.open_settings, None))
+        self.body.addWidget(self.settings)
+
+    def _show_settings(self, on: bool) -> None:
+        self.open_settings.set_icon("chevron-down" if on else "chevron-right")
+        if on:
+            self.settings.show_recipe(self.recipe)
+        self.settings.setVisible(on)
+
+    def _count_changes(self) -> None:
+        """What is set counts whether or not it is seen; so it is told on the button."""
+        count = len(self.settings.changes)
+        self.open_settings.setText(tr("All settings ({n} changed)", n=count) if count else tr("All settings"))
 
     def _build_start(self) -> None:
         self.limit = _Limit()
@@ -129,6 +155,8 @@ class RecipeChoice(Card):
         if recipe != self._told:
             self._told = recipe
             self._tell_steps(recipe)
+            self.settings.show_recipe(recipe, now=self.settings.isVisibleTo(self))
+            self._count_changes()
         made = self._estimates.get(recipe)
         known = made is not None and not made.reason
         self.material.setText(words.estimate_material(made) if made is not None and known else "")
@@ -148,7 +176,7 @@ class RecipeChoice(Card):
             self.steps.addWidget(_with_sign("", Label(tr(step), wrap=True), f"{number}."))
 
     def _begin(self) -> None:
-        self.begun.emit(self.recipe, self.limit.currentData())
+        self.begun.emit(self.recipe, self.limit.currentData(), dict(self.settings.changes))
 
 
 class _Limit(QComboBox):

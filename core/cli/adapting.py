@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from core.cli.output import out, print_json, progress
-from core.train.recipe_fields import Value, changed, of, parsed
+from core.train.recipe_fields import Value, of, parsed
 from core.train.recipes import QUICK, RECIPES, named
 
 
@@ -44,15 +44,18 @@ def adapt(
 
 def _settings(recipe: str, changes: Mapping[str, Value], json: bool) -> None:
     """With the values that the recipe would have."""
-    found = of(changed(named(recipe), changes))
+    found = of(named(recipe), changes)
     if json:
         print_json({"settings": found})
         return
-    table = Table("Setting", "Value", "What it does", "Default by")
+    table = Table("Setting", "Value", "By itself", "What it does", "Source")
     for field in found:
-        value = ("yes" if field.value else "no") if field.kind == "yes-no" else f"{field.value}"
-        table.add_row(field.name, value, field.text, field.source)
+        table.add_row(field.name, _said(field.value), _said(field.default), field.text, field.source)
     out.print(table)
+
+
+def _said(value: Value) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else f"{value}"
 
 
 def _estimate(library: Path, recipe: str, changes: Mapping[str, Value], json: bool) -> None:

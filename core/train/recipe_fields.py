@@ -34,12 +34,15 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class RecipeField:
-    """A field with its value in a recipe. `kind` is yes-no, whole, number or choice; `stage` is true where the field
-    says whether a whole stage is done."""
+    """A field with its value, and what the recipe has by itself (`default`).
+
+    `kind` is yes-no, whole, number or choice; `stage` is true where the field says whether a whole stage is done.
+    """
 
     name: str
     kind: str
     value: Value
+    default: Value
     text: str
     source: str
     low: float = 0.0
@@ -91,9 +94,17 @@ ABOUT: Mapping[str, About] = {
 }  # fmt: skip
 
 
-def of(recipe: Recipe) -> tuple[RecipeField, ...]:
-    """The fields of a recipe; those of a stage that it does not have are left out."""
-    return tuple(_fields(recipe, ""))
+def of(recipe: Recipe, changes: Mapping[str, Value] | None = None) -> tuple[RecipeField, ...]:
+    """The fields of a recipe with these changes; those of a stage that it does not have then are left out.
+
+    Raises:
+        KnownError: as `changed`.
+    """
+    made = changed(recipe, changes or {})
+    own = {field.name: field.value for field in _fields(recipe, "")}
+    by_itself = changed(recipe, {name: True for name in _STAGES if (changes or {}).get(name) is True})
+    defaults = {field.name: field.value for field in _fields(by_itself, "")} | own
+    return tuple(replace(field, default=defaults[field.name]) for field in _fields(made, ""))
 
 
 def changed(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
@@ -144,7 +155,9 @@ def _field(name: str, value: Value) -> RecipeField:
     kind = "choice" if about.choices else "yes-no" if isinstance(value, bool) else "number"
     kind = "whole" if kind == "number" and isinstance(value, int) else kind
     source = OBJECTIVES[str(value)].source if name == "full.objective" else about.source
-    return RecipeField(name, kind, value, about.text, source, about.low, about.high, about.choices, name in _STAGES)
+    return RecipeField(
+        name, kind, value, value, about.text, source, about.low, about.high, about.choices, name in _STAGES
+    )
 
 
 def _set(part: Any, path: list[str], name: str, value: Value) -> Any:

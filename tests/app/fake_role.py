@@ -19,6 +19,9 @@ import fake_models
 
 from core.base.errors import Cancelled
 from core.base.events import Control
+from core.base.wire import to_plain
+from core.train import recipe_fields
+from core.train.recipes import named
 from core.worker.protocol import CONTROLS, Reply, decode_request, encode_reply, private_streams, read_lines
 
 CHANGED = {"generation": 3, "documents": 2, "passages": 9}
@@ -159,6 +162,9 @@ class FakeRole:
     def use(self, number: int, control: Control, id: str) -> Any:
         return fake_models.listing(used=id)
 
+    def adapt_settings(self, number: int, control: Control, recipe: str, changes: dict[str, Any]) -> Any:
+        return to_plain({"settings": recipe_fields.of(named(recipe), changes)})
+
     def adapt_estimate(self, number: int, control: Control, recipe: str) -> Any:
         time.sleep(fake_adapt.rest())
         if fake_adapt.kind() == "broken":
@@ -169,7 +175,9 @@ class FakeRole:
     def adapt_history(self, number: int, control: Control) -> Any:
         return fake_adapt.history()
 
-    def adapt(self, number: int, control: Control, recipe: str, minutes: int | None) -> Any:
+    def adapt(
+        self, number: int, control: Control, recipe: str, minutes: int | None, changes: dict[str, Any] | None = None
+    ) -> Any:
         for event, data in fake_adapt.events(recipe):
             control.check()
             self.say(number, event, data)
@@ -177,7 +185,7 @@ class FakeRole:
         if fake_adapt.kind() == "failed":
             self.say(number, "error", fake_adapt.FAILED)
             raise SystemExit
-        return fake_adapt.result(recipe)
+        return fake_adapt.result(recipe) | {"changes": changes or {}}
 
     def judge_next(self, number: int, control: Control, asked: list[str]) -> Any:
         return fake_adapt.question(len(asked))

@@ -74,7 +74,7 @@ class JobRole:
             from core.train.recipe_fields import of
             from core.train.recipes import named
 
-            return {"settings": of(named(str(args["recipe"])))}
+            return {"settings": of(named(str(args["recipe"])), args.get("changes"))}
         from core.worker.adapting import adapt
 
         minutes = args.get("minutes")
