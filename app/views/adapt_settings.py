@@ -142,6 +142,7 @@ class RecipeSettings(QWidget):
         box = _StillNumber()
         box.setRange(int(setting.low), int(setting.high))
         box.setValue(int(setting.value))
+        box.setAlignment(Qt.AlignmentFlag.AlignRight)
         box.setKeyboardTracking(False)
         box.valueChanged.connect(lambda value: self._set(setting, value))
         return box
