@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK
+from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK, STEER
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
 from core.search import feedback, foreign, fuse
 from core.search.fuse import DEFAULT, Fusing, Method, Rule
+from core.search.steering import Steered
 from core.text.analyze import QueryTerm
 
 DEPTH = 200  # candidates of each channel
@@ -40,6 +41,7 @@ class Prepared:
     strange: frozenset[str] = frozenset()
     parts: tuple[QueryTerm, ...] = ()
     concepts: tuple[QueryTerm, ...] = ()
+    steered: Steered | None = None  # what the query's factors for concepts add to dense scores
 
     @property
     def counted(self) -> tuple[QueryTerm, ...]:
@@ -52,6 +54,8 @@ class Prepared:
             return self.vector is not None
         if channel == MULTI:
             return self.tokens is not None
+        if channel == STEER:
+            return self.steered is not None and self.vector is not None
         return channel == BM25 or bool(self.of(channel))
 
     def of(self, channel: str) -> tuple[QueryTerm, ...]:
@@ -95,7 +99,8 @@ def rank(
     Raises:
         IndexDamaged: a dense file cannot be used.
     """
-    finding = [c for c in channels if c != MULTI] or list(channels)
+    others = [c for c in channels if c != STEER]
+    finding = list(channels) if others == [MULTI] else [c for c in channels if c != MULTI]
     scorers = {channel: _Scorer(snapshot, channel, prepared) for channel in finding}
     own = {channel: scorer.top(depth, allowed) for channel, scorer in scorers.items()}
     added: tuple[QueryTerm, ...] = ()
@@ -107,7 +112,9 @@ def rank(
     scores = {channel: scorer.of(ids) for channel, scorer in scorers.items()}
     ranks = {c: {p: place for place, p in enumerate(found.tolist(), 1)} for c, (found, _) in own.items()}
     prepared = replace(prepared, weights=_weights(snapshot, prepared, scores, own, fusing))
-    if fusing.feedback and BM25 in scores and len(scores) > 1:
+    if STEER in scores:
+        prepared = replace(prepared, weights=_steering(snapshot, prepared, ids, scores, others, fusing))
+    if fusing.feedback and BM25 in scores and others != [BM25]:
         first = _ordered(_fused(ids, scores, ranks, prepared.weights, fusing))
         added = feedback.expansion(snapshot, prepared.terms, first.ids, first.totals, kept or feedback.memory())
         scores[BM25] = scores[BM25] + snapshot.sparse_scores(BM25, added, ids)
@@ -151,6 +158,24 @@ def _weights(
     return {**prepared.weights, **{c: share * fuse.weight_of(c, prepared.weights) for c, share in trusted.items()}}
 
 
+def _steering(
+    snapshot: Snapshot, prepared: Prepared, ids: Ids, scores: Mapping[str, Scores], others: Sequence[str],
+    fusing: Fusing,
+) -> Mapping[str, float]:  # fmt: skip
+    """With the weight that makes what steering adds to dense scores count as it would in them: by their weight, in
+    their standard deviations. Where meaning takes no part, in those of the one channel there is."""
+    if list(others) == [DENSE]:
+        return {**prepared.weights, STEER: 1.0}
+    assert prepared.vector is not None
+    dense = scores[DENSE] if DENSE in scores else snapshot.dense_scores(prepared.vector, ids)
+    weight = fuse.weight_of(DENSE, prepared.weights) if DENSE in scores else 1.0
+    if len(others) == 1:
+        weight = fuse.scale(others[0], scores[others[0]], 1.0).spread
+    elif fusing.method is Method.RECIPROCAL:
+        weight *= fuse.FIRST_RANK
+    return {**prepared.weights, STEER: weight / fuse.scale(DENSE, dense, 1.0).spread}
+
+
 def _known(snapshot: Snapshot, by_words: Ids, strange: frozenset[str]) -> float:
     """How far the encoder is to be trusted with what the words found."""
     if not strange:
@@ -171,12 +196,15 @@ def _fused(
     fusing: Fusing,
 ) -> Ranking:  # fmt: skip
     """The candidates with their totals, in the order of `ids`."""
-    rules: Mapping[str, Rule]
-    if fusing.method is Method.RECIPROCAL and len(scores) > 1:
+    rules: dict[str, Rule] = {}
+    channels = {c: s for c, s in scores.items() if c != STEER}
+    if fusing.method is Method.RECIPROCAL and len(channels) > 1:
         ranks = {c: own or _own_ranks(ids, scores[c]) for c, own in ranks.items()}
-        rules = fuse.reciprocals(tuple(scores), weights)
+        rules.update(fuse.reciprocals(tuple(channels), weights))
     else:
-        rules = fuse.scales(scores, weights)
+        rules.update(fuse.scales(channels, weights))
+    if STEER in scores:
+        rules[STEER] = fuse.Scale(0.0, 1.0, weights[STEER])
     places = {c: np.array([ranks[c].get(p, 0) for p in ids.tolist()], np.float64) for c in scores}
     parts = {c: rules[c].contributions(values, places[c]) for c, values in scores.items()}
     return Ranking(ids, fuse.fused(parts), scores, parts, ranks, rules)
@@ -257,6 +285,8 @@ class _Scorer:
         if self._channel == DENSE:
             assert self._prepared.vector is not None
             return self._snapshot.dense(self._prepared.vector, depth, allowed)
+        if self._channel == STEER:
+            return self._nearest_as_steered(depth, allowed)
         return self._snapshot.sparse(self._channel, self._prepared.of(self._channel), depth, allowed)
 
     def of(self, ids: Ids) -> Scores:
@@ -266,4 +296,21 @@ class _Scorer:
         if self._channel == DENSE:
             assert self._prepared.vector is not None
             return self._snapshot.dense_scores(self._prepared.vector, ids)
+        if self._channel == STEER:
+            assert self._prepared.steered is not None
+            return self._prepared.steered.of(ids)
         return self._snapshot.sparse_scores(self._channel, self._prepared.of(self._channel), ids)
+
+    def _nearest_as_steered(self, depth: int, allowed: Ids | None) -> tuple[Ids, Scores]:
+        """The passages with the largest dense scores after steering: of those that it does not touch the nearest ones,
+        and all that it does."""
+        snapshot, vector, steered = self._snapshot, self._prepared.vector, self._prepared.steered
+        assert vector is not None
+        assert steered is not None
+        every = snapshot.ids() if allowed is None else allowed
+        untouched, scores = snapshot.dense(vector, depth, np.setdiff1d(every, steered.total.ids))
+        touched = steered.total.ids if allowed is None else np.intersect1d(steered.total.ids, allowed)
+        ids = np.concatenate([untouched, touched])
+        scores = np.concatenate([scores, snapshot.dense_scores(vector, touched) + steered.of(touched)])
+        order = np.lexsort((snapshot.tie_ranks(ids), -scores))[:depth]
+        return ids[order], scores[order]

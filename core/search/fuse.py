@@ -16,12 +16,13 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from core.base.types import BM25, DENSE, LEXICAL, MULTI, RERANK
+from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, RERANK
 
 Scores = npt.NDArray[np.float64]
 
-# of dense, lexical and multi as M3-Embedding has them (section 3.1); the words count as much as the meaning
-DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0, RERANK: 1.0}
+# of dense, lexical and multi as M3-Embedding has them (section 3.1); the words count as much as the meaning. Concepts
+# are made of the dense vector: they count only where calibration finds that they add to it
+DEFAULT_WEIGHTS = {BM25: 1.0, DENSE: 1.0, LEXICAL: 0.3, MULTI: 1.0, RERANK: 1.0, CONCEPT: 0.0}
 _SAME = 1e-9  # a spread below this is rounding: all candidates count as equal
 # the share of a query (times the root of its length) at which words begin to count, and at which they count fully;
 # the second pair is for libraries of several languages
@@ -30,8 +31,10 @@ _LONGER = 1.5  # added to the length, so that a single word that stands once in 
 _FEW_WORDS = 2  # so few are names more often than questions: where they stand, they are meant
 _RANK_OFFSET = 60.0  # k of the reciprocal ranks, as its authors have it
 
+FIRST_RANK = 1.0 / _RANK_OFFSET  # about what the first place of a channel adds by reciprocal ranks
+
 # channels in which 0 says that nothing matched; the others' floor is the weakest candidate
-_ZERO_IS_NOTHING = frozenset({BM25, LEXICAL})
+_ZERO_IS_NOTHING = frozenset({BM25, LEXICAL, CONCEPT})
 
 
 class Method(StrEnum):

@@ -17,6 +17,7 @@ from core.base.types import (
     DENSE,
     LEXICAL,
     MULTI,
+    STEER,
     Filters,
     Hit,
     Level,
@@ -33,7 +34,7 @@ from core.index.dense import Floats
 from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
 from core.models import adapted
-from core.search import feedback, foreign, fuse, levels, phrases, syntax, words
+from core.search import feedback, foreign, fuse, levels, phrases, steering, syntax, words
 from core.search import filters as filtering
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.fold import Folded, fold, unfolded
@@ -82,6 +83,7 @@ class MatchContext:
     tokens: tuple[TermMatch, ...] = ()
     means: Means | None = None  # what was taken out of both vectors
     rules: Mapping[str, Rule] = field(default_factory=dict)  # what makes contributions of the channels' scores
+    steering: Mapping[int, float] = field(default_factory=dict)  # concept -> what steering it adds to the dense score
 
 
 class Searcher:
@@ -278,8 +280,9 @@ class Searcher:
         tokens = token_matches(snapshot, prepared, passage) if LEXICAL in ranking.scores else ()
         means = None if prepared.vector is None else snapshot.means
         return MatchContext(
-            query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means, ranking.rules
-        )
+            query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means, ranking.rules,
+            {} if prepared.steered is None else prepared.steered.by_concept(passage_id),
+        )  # fmt: skip
 
     def found(self, query: Query, *, tried: bool = False) -> Found:
         """What a search for `query` found, with all that it was found by; the last ones are remembered.
@@ -313,10 +316,35 @@ class Searcher:
     def _allowed(self, snapshot: Snapshot, query: Query, parsed: ParsedQuery) -> Ids | None:
         """The passages that its filters, phrases and exclusions let through; None when it has none."""
         filtered = filtering.allowed(snapshot.db, query.filters)
-        return phrases.allowed(snapshot, parsed, self._languages, filtered)
+        allowed = phrases.allowed(snapshot, parsed, self._languages, filtered)
+        if query.required:
+            groups = steering.families(snapshot, query.required)
+            holding = steering.required(steering.codes_of(snapshot), groups, query.required)
+            allowed = np.intersect1d(snapshot.ids() if allowed is None else allowed, holding)
+        if query.like is not None:
+            allowed = np.setdiff1d(snapshot.ids() if allowed is None else allowed, [query.like])
+        return allowed
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
-        """Words and vector of the query, and what the person should know of them."""
+        """Words and vector of the query, what its factors for concepts change, and what the person should know."""
+        if query.like is None:
+            prepared, notices = self._of_text(snapshot, query)
+        else:
+            weights = {**self._fusing(snapshot).weights, **query.weights}
+            prepared, notices = Prepared((), None, weights, strange=self._strange), []
+        try:
+            if query.like is not None:
+                prepared = replace(prepared, vector=steering.rebuilt(snapshot, query.like, query.because))
+            if query.boosts and prepared.vector is not None:
+                prepared = replace(prepared, steered=steering.of_query(snapshot, query.boosts, prepared.vector))
+        except IndexDamaged:
+            self._damaged = True
+            notices.append(_DAMAGED)
+            prepared = replace(prepared, vector=None)
+        return prepared, notices
+
+    def _of_text(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
+        """Words and vector of the query's text, and what the person should know of them."""
         text = query.text[:MOST_CHARACTERS]
         terms = words.without_function_words(
             text, query_terms(text, self._languages, limit=MOST_WORDS), self._languages
@@ -325,7 +353,8 @@ class Searcher:
         weights = {**self._fusing(snapshot).weights, **query.weights}
         parts = tuple(query_parts(terms, self._languages))
         prepared = Prepared(tuple(terms), None, weights, strange=self._strange, parts=parts)
-        heads = [c for c in self._wanted(snapshot, query) if c in self._encoder.heads]
+        wanted = (*self._wanted(snapshot, query), *((DENSE,) if query.boosts else ()))
+        heads = [c for c in dict.fromkeys(wanted) if c in self._encoder.heads]
         if heads and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
                 seen = query.text[: _CHARACTERS_A_TOKEN * self._encoder.max_tokens]
@@ -343,7 +372,8 @@ class Searcher:
     def _reading(self, snapshot: Snapshot, query: Query, *, hurried: bool = True) -> Reading | None:
         """Of the library's own channels together, where there is a reranker and it is wished for; a hurried one that
         is known is gone on with."""
-        reranker = None if query.channels or not query.rerank else self._rerankers(snapshot.generation.reranker)
+        wished = query.rerank and not query.channels and query.like is None
+        reranker = None if not wished else self._rerankers(snapshot.generation.reranker)
         if reranker is None:
             return None
         made = Reading(reranker, query.text, self._fusing(snapshot), hurried)
@@ -353,14 +383,18 @@ class Searcher:
         return self._given or Fusing(weights=snapshot.generation.fusion)
 
     def _wanted(self, snapshot: Snapshot, query: Query) -> tuple[str, ...]:
-        """The channels of the query that the library has; without any the library's own, those of weight 0 left out."""
+        """The channels of the query that the library has; without any the library's own, those of weight 0 left out.
+        Meaning alone for more like a passage."""
+        if query.like is not None:
+            return (DENSE,)
         weights = {**self._fusing(snapshot).weights, **query.weights}
         own = [c for c in CHANNELS if c == BM25 or fuse.weight_of(c, weights) > 0]
         return tuple(c for c in dict.fromkeys(query.channels or own) if c in snapshot.channels)
 
     def _usable(self, snapshot: Snapshot, query: Query, prepared: Prepared) -> tuple[str, ...]:
         """The query's channels that can be scored; words alone when none of them can."""
-        return tuple(c for c in self._wanted(snapshot, query) if prepared.can(c)) or (BM25,)
+        channels = tuple(c for c in self._wanted(snapshot, query) if prepared.can(c)) or (BM25,)
+        return (*channels, STEER) if prepared.can(STEER) else channels
 
     def _ranked(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None,
@@ -398,10 +432,10 @@ class _Clock:
 
 def _parsed(query: Query) -> ParsedQuery:
     """What the query's text says. Raises BadQuery."""
-    if not query.text.strip():
+    if not query.text.strip() and query.like is None:
         raise BadQuery("The query is empty.", "Type one or more words.")
     parsed = syntax.read(query)
-    if not parsed.text.strip():
+    if not parsed.text.strip() and query.like is None:
         raise BadQuery("The query only says which passages to leave out or where to look.", "Add a word to look for.")
     unknown = [channel for channel in query.channels if channel not in CHANNELS]
     if unknown:

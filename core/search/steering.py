@@ -103,6 +103,11 @@ def required(codes: ConceptCodes, groups: Families, wanted: Sequence[int]) -> Id
     return np.empty(0, np.int64) if found is None else found
 
 
+def of_query(snapshot: Snapshot, factors: Mapping[int, float], vector: Floats) -> Steered:
+    """`steered` by the snapshot's concepts. Raises BadQuery for what is none of them."""
+    return steered(codes_of(snapshot), families(snapshot, list(factors)), factors, vector)
+
+
 def steered(codes: ConceptCodes, groups: Families, factors: Mapping[int, float], vector: Floats) -> Steered:
     """What `factors` (concept -> factor) add to the dense scores of the query `vector` [D], over all passages."""
     pulls_M, held_M = _pulls(codes.model, vector)
