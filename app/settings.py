@@ -61,7 +61,7 @@ SETTINGS = (
     Setting("start_search_early", bool, True, "Make search ready when the window opens",
             "Loads the search model in the background, so that the first search is quick. Needs memory."),
     Setting("geometry", str, ""),
-    Setting("last_page", str, "library", choices=("library", "search", "ask", "adapt")),
+    Setting("last_page", str, "library", choices=("library", "search", "ask", "concepts", "adapt")),
     Setting("last_folder", str, ""),
     Setting("search_level", str, "passage", choices=("passage", "document", "section", "sentence")),
     Setting("viewer_sizes", list, []),

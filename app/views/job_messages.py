@@ -44,6 +44,8 @@ class JobMessages(QObject):
             self._notifications.message(purge_message(result))
         elif task.op == "reencode":
             self._reencoded(result)
+        elif task.op == "fit_concepts":
+            self._notifications.message(concepts_message(result))
         elif task.op == "rollback":
             self._notifications.tell(tr("The library uses its old index again."), tone="success")
 
@@ -82,6 +84,8 @@ class JobMessages(QObject):
             kept = tr("Stopped. What was read until now is kept.")
             if task.op == "reencode":
                 kept = tr("Stopped. Search still uses the old index; what was done is kept.")
+            elif task.op == "fit_concepts":
+                kept = tr("Stopped. The concepts are as they were.")
             elif task.op == ADAPT:
                 kept = tr("Stopped. Search is as it was; what was learned until now is kept.")
             go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))
@@ -131,6 +135,14 @@ def reencode_message(result: dict[str, Any]) -> Message:
     words = plural(int(result["passages"]), "{n} passage is searched by it.", "{n} passages are searched by it.")
     title = tr("This library now uses {name}.", name=result["encoder"])
     return Message(title, words, tone="success")
+
+
+def concepts_message(result: dict[str, Any]) -> Message:
+    """How many concepts were found."""
+    found = int(result["concepts"])
+    if not found:
+        return Message(tr("No concepts were found."), tr("There is too little text that repeats."), tone="warning")
+    return Message(plural(found, "{n} concept was found.", "{n} concepts were found."), tone="success")
 
 
 def _name(path: str) -> str:

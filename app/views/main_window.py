@@ -40,7 +40,7 @@ from core.worker import protocol
 
 PAGES = (
     ("library", tr("Library"), "library"), ("search", tr("Search"), "search"), ("ask", tr("Ask"), "ask"),
-    ("adapt", tr("Adapt"), "sparkle"),
+    ("concepts", tr("Concepts"), "concepts"), ("adapt", tr("Adapt"), "sparkle"),
 )  # fmt: skip
 FIRST_MS = 30  # from showing the window to opening the library
 WARM_MS = 1500  # after the window is up
@@ -114,6 +114,7 @@ class MainWindow(QMainWindow):
             "page-library": lambda: self.navigate("library", None),
             "page-search": lambda: self.navigate("search", None),
             "page-ask": lambda: self.navigate("ask", None),
+            "page-concepts": lambda: self.navigate("concepts", None),
             "page-adapt": lambda: self.navigate("adapt", None),
             "find": self._find,
             "escape": self._escape,
@@ -319,7 +320,7 @@ class MainWindow(QMainWindow):
 
 def _import_pages() -> None:
     """Ahead of their first use and beside the event loop, so that the first click does not wait for it."""
-    for name in ("library_page", "search_page", "ask_page", "adapt_page", "viewer"):
+    for name in ("library_page", "search_page", "ask_page", "concept_page", "adapt_page", "viewer"):
         importlib.import_module(f"app.views.{name}")
 
 
@@ -333,6 +334,10 @@ def _make_page(key: str, context: Context) -> Page:
         from app.views.ask_page import AskPage
 
         return AskPage(context)
+    if key == "concepts":
+        from app.views.concept_page import ConceptPage
+
+        return ConceptPage(context)
     if key == "adapt":
         from app.views.adapt_page import AdaptPage
 

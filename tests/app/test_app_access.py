@@ -78,7 +78,7 @@ def window(tmp_path: Path, qtbot: QtBot, qapp, theme: Theme) -> Iterator[MainWin
     made.deleteLater()
 
 
-@pytest.mark.parametrize("key", ["library", "search", "ask", "adapt"])
+@pytest.mark.parametrize("key", ["library", "search", "ask", "concepts", "adapt"])
 def test_pages(window: MainWindow, key: str) -> None:
     window.navigate(key)
     check(window)
