@@ -65,7 +65,8 @@ def _tries(
         return
     for word in _telling(found, passage)[:_MOST_WORDS]:
         yield Lift(WORD, word, None), replace(query, text=f"{query.text} {word}")
-    for concept in concepts[:_MOST_CONCEPTS]:
+    # the passages' concepts are not kept everywhere (the model may be lost)
+    for concept in concepts[:_MOST_CONCEPTS] if found.snapshot.codes is not None else ():
         boosted = replace(query, boosts={**query.boosts, concept.id: BOOST})
         yield Lift(CONCEPT, concept.label, None, concept.id), boosted
     for channel in found.ranking.scores if len(found.ranking.scores) > 1 else ():

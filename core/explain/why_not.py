@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.base.events import Control
 from core.base.types import BM25, ConceptShare, Query, WhyNot
 from core.explain.absence import absence
-from core.explain.decompose import NOTABLE
+from core.explain.decompose import NOTABLE, NOTHING
 from core.explain.lifts import lifts
 from core.index.concept_model import ConceptModel
 from core.search.found import Found, excluding, place, standings
@@ -35,9 +35,10 @@ class Finds(Protocol):
 
 def why_not(
     searcher: Finds, concepts: ConceptModel | None, labels: Mapping[int, str], query: Query, passage_id: int,
-    control: Control | None = None,
+    merged: Mapping[int, int] = NOTHING, control: Control | None = None,
 ) -> WhyNot:  # fmt: skip
-    """Compare a passage with the hits of a query. `labels` names the latents that may be shown.
+    """Compare a passage with the hits of a query. `labels` names the latents that may be shown, `merged` says of a
+    latent as which other one it counts.
 
     A concept that is missing has as `contribution` what it adds to the dense scores of the hits on average.
 
@@ -50,7 +51,7 @@ def why_not(
     rank, instead = (None, 0) if excluded else place(found, found.ranking, passage_id)
     stands = standings(found, match.parts, passage_id)
     words = _missing_words(found, match)
-    missing, own = _concepts(found, match, concepts, labels)
+    missing, own = _concepts(found, match, concepts, labels, merged)
     tried = lifts(searcher, found, match.passage, rank, excluded, own, control or Control())
     last = found.hits[-1].score if found.hits else 0.0
     said = absence(rank, len(found.hits), excluded, instead, words, missing, stands)
@@ -69,39 +70,47 @@ def _missing_words(found: Found, match: MatchContext) -> tuple[str, ...]:
 
 
 def _concepts(
-    found: Found, match: MatchContext, concepts: ConceptModel | None, labels: Mapping[int, str]
-) -> tuple[tuple[ConceptShare, ...], tuple[ConceptShare, ...]]:
-    """What the hits share and the passage lacks; what the passage has of the query's concepts."""
+    found: Found, match: MatchContext, concepts: ConceptModel | None, labels: Mapping[int, str],
+    merged: Mapping[int, int],
+) -> tuple[tuple[ConceptShare, ...], tuple[ConceptShare, ...]]:  # fmt: skip
+    """What the hits share and the passage lacks; what of the passage counts for the query, the largest first."""
     query, passage = match.query_vector, match.passage_vector
     if concepts is None or query is None or passage is None or concepts.bias.shape != query.shape:
         return (), ()
     hits = np.array([h.passage.id for h in found.hits if h.passage.id != match.passage.id][:_HITS], np.int64)
-    vectors = np.concatenate([np.stack([query, passage]), found.snapshot.vectors(hits)])
-    active_BM = concepts.encode(vectors)
-    toward_M = concepts.decoder @ query
-    own = active_BM[1] * toward_M
-    named = [i for i in np.flatnonzero(own > 0).tolist() if i in labels]
-    held = [_share(labels, i, float(own[i]), match.dense_score, active_BM[:2, i]) for i in named]
-    return _missing(active_BM, toward_M, vectors[2:] @ query, labels), tuple(
-        sorted(held, key=lambda c: -c.contribution)
-    )
+    vectors_BD = np.concatenate([np.stack([query, passage]), found.snapshot.vectors(hits)])
+    active_BM = concepts.encode(vectors_BD)
+    adds_BM = _together(active_BM * (concepts.decoder @ query), merged)
+    active_BM = _together(active_BM, merged)
+    named = [i for i in np.argsort(-adds_BM[1]).tolist() if adds_BM[1, i] > 0 and i in labels]
+    held = tuple(_share(labels, i, adds_BM[1, i], match.dense_score, active_BM) for i in named)
+    return _missing(active_BM, adds_BM, vectors_BD[2:] @ query, labels), held
 
 
-def _missing(
-    active_BM: Floats, toward_M: Floats, scores: Floats, labels: Mapping[int, str]
-) -> tuple[ConceptShare, ...]:
-    """`active_BM` are the activations of the query, the passage, and the hits; `scores` the hits' dense scores."""
-    hits = active_BM[2:]
-    if not len(hits):
+def _together(values_BM: Floats, merged: Mapping[int, int]) -> Floats:
+    """With each merged latent's values added to those of the concept as which it counts."""
+    made = values_BM.copy()
+    for latent, concept in merged.items():
+        made[:, concept] += made[:, latent]
+        made[:, latent] = 0.0
+    return made
+
+
+def _missing(active_BM: Floats, adds_BM: Floats, scores: Floats, labels: Mapping[int, str]) -> tuple[ConceptShare, ...]:
+    """Rows are the query, the passage, and the hits; `scores` are the hits' dense scores, of which `adds_BM` are
+    parts."""
+    if not len(scores):
         return ()
-    mean_M, shared_M = hits.mean(0), (hits > 0).mean(0)
-    adds_M = mean_M * toward_M
+    active_M, shared_M, adds_M = active_BM[2:].mean(0), (active_BM[2:] > 0).mean(0), adds_BM[2:].mean(0)
     score = float(scores.mean())
-    lacking = (shared_M >= _SHARED) & (active_BM[1] < _LACKING * mean_M) & (adds_M >= NOTABLE * abs(score))
+    lacking = (shared_M >= _SHARED) & (active_BM[1] < _LACKING * active_M) & (adds_M >= NOTABLE * abs(score))
     named = sorted((i for i in np.flatnonzero(lacking).tolist() if i in labels), key=lambda i: -adds_M[i])
-    return tuple(_share(labels, i, float(adds_M[i]), score, active_BM[:2, i]) for i in named[:_MOST])
+    return tuple(_share(labels, i, adds_M[i], score, active_BM) for i in named[:_MOST])
 
 
-def _share(labels: Mapping[int, str], latent: int, contribution: float, score: float, active: Floats) -> ConceptShare:
-    share = contribution / score if score > 0 else 0.0
-    return ConceptShare(latent, labels[latent], contribution, share, float(active[0]), float(active[1]))
+def _share(
+    labels: Mapping[int, str], latent: int, contribution: float, score: float, active_BM: Floats
+) -> ConceptShare:
+    share = float(contribution) / score if score > 0 else 0.0
+    asked, held = float(active_BM[0, latent]), float(active_BM[1, latent])
+    return ConceptShare(latent, labels[latent], float(contribution), share, asked, held)

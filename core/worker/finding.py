@@ -81,7 +81,9 @@ class Finder:
 
     def why_not(self, query: Query, passage_id: int, control: Control | None = None) -> WhyNot:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery; Cancelled by `control`."""
-        return self._once_more(lambda: why_not(self._searcher, self._model, self._labels, query, passage_id, control))
+        return self._once_more(
+            lambda: why_not(self._searcher, self._model, self._labels, query, passage_id, self._merged, control)
+        )
 
     def concepts(self) -> Concepts | None:
         """The concepts of the newest snapshot as the person wants them; None where it has none.

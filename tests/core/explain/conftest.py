@@ -20,6 +20,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Encoder) -> F
     shelf = make_shelf(tmp_path_factory.mktemp("explain") / "library", tiny_encoder, made_items(tiny_encoder, 128))
     name = fit_shelf(shelf, tiny_encoder)
     assert name is not None
+    shelf.writer().commit(concepts=name)
     return shelf, ConceptModel.load(shelf.folder / "models" / name), labels_of(shelf, name)
 
 

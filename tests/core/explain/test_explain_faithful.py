@@ -1,0 +1,86 @@
+"""Reasons are the reasons: without the top concept a passage scores less than without another one."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from core.base.types import Query, Span
+from core.concepts.terms import content_words
+from core.encode.encoder import Encoder
+from core.explain.explain import explain
+from core.explain.faithful import tried, without
+from core.explain.sentences import places, read
+from core.search.searcher import Searcher
+from tests.core.explain.conftest import Fitted
+from tests.tiny import sentence, topics
+
+
+def _queries() -> list[str]:
+    """Two things of each topic."""
+    return [f"the {things[0][0]} and the {things[1][0]}" for things in topics().values()]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_top_concept_costs_more_than_another_one(fitted: Fitted, searcher: Searcher, seed: int) -> None:
+    model, luck = fitted[1], np.random.default_rng(seed)
+    trials = []
+    for text in _queries():
+        for hit in searcher.search(Query(text, k=3)).hits:
+            found = explain(searcher, model, fitted[2], Query(text), hit.passage.id)
+            match = searcher.context(Query(text), hit.passage.id)
+            assert match.query_vector is not None
+            assert match.passage_vector is not None
+            trials.append(tried(model, match.query_vector, match.passage_vector, found.concepts, luck))
+    done = [trial for trial in trials if trial is not None]
+    assert len(done) > 20
+    assert np.mean([trial.faithful for trial in done]) >= 0.9
+    assert np.mean([trial.score - trial.without_top for trial in done]) > 0.05
+
+
+def test_taking_a_concept_out_takes_it_out_and_leaves_a_unit_vector(fitted: Fitted, searcher: Searcher) -> None:
+    model = fitted[1]
+    for vector in searcher.snapshot().vectors(searcher.snapshot().ids()[::20]):
+        active = model.encode(vector[None])[0]
+        top = int(active.argmax())
+        left = without(model, vector, top)
+        assert np.linalg.norm(left) == pytest.approx(1.0, abs=1e-5)
+        assert model.preactivations(left[None])[0, top] < active[top]
+        gone = active[top] * np.linalg.norm(model.decoder[top])
+        along = model.decoder[top] / np.linalg.norm(model.decoder[top])
+        assert left @ along * np.linalg.norm(vector - active[top] * model.decoder[top]) == pytest.approx(
+            vector @ along - gone, abs=1e-5
+        )
+        assert without(model, vector, int(np.flatnonzero(active == 0)[0])) == pytest.approx(vector, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_concept_stands_in_the_sentence_and_words_of_its_topic(
+    fitted: Fitted, tiny_encoder: Encoder, seed: int
+) -> None:
+    """Of three sentences one is about another topic."""
+    model, luck, themes = fitted[1], random.Random(seed), list(topics().values())
+    right, words_right, words_all = [], [], []
+    for number, theme in enumerate(themes):
+        other = themes[(number + 3) % len(themes)]
+        parts = [sentence(luck.sample(some, 3), luck).capitalize() + "." for some in (other, theme, other)]
+        text, start = " ".join(parts), len(parts[0]) + 1
+        alone = model.encode(tiny_encoder.encode([parts[1]]))[0]
+        if not alone.any():
+            continue
+        latent = int(alone.argmax())
+        where = places(model, None, "en", read(tiny_encoder, text, "en"), [latent])[latent]
+        assert all(any(s.start <= w.start and w.end <= s.end for s in where.spans) for w in where.words)
+        right.append([s.start for s in where.spans] == [start])
+        known = {word for thing in theme for word in thing}
+        words_right += [text[w.start : w.end].casefold() in known for w in where.words[:1]]
+        words_all += [text[s.start : s.end].casefold() in known for s in _words(text)]
+    assert len(right) > 8
+    assert np.mean(right) >= 0.6  # by chance less than a third
+    assert np.mean(words_right) >= 2 * np.mean(words_all)
+
+
+def _words(text: str) -> list[Span]:
+    return [Span(t.start, t.end) for t in content_words(text, "en")]
