@@ -44,10 +44,14 @@ class Scheme:
     counts with idf = log(1 + (N - n + 0.5) / (n + 0.5)) (Robertson & Zaragoza 2009, section 3; the +1 keeps it
     positive). Without `k1` the weights are impacts already, and a score is the sum of query weight times passage
     weight (M3-Embedding, section 3.2).
+
+    With `unit` impacts are taken in a passage's own length, which the channel holds (`LENGTHS`): what it holds of many
+    terms counts for less in each.
     """
 
     k1: float | None = None
     b: float = 0.0
+    unit: bool = False
 
     def norms(self, lengths: npt.NDArray[np.float32], average: float) -> Weights:
         """The part of the denominator that depends on the passage only."""
@@ -65,7 +69,9 @@ class Scheme:
         return float(np.log1p((passages - holding + 0.5) / (holding + 0.5)))
 
 
-SCHEMES = {BM25: Scheme(k1=0.9, b=0.4), LEXICAL: Scheme(), CONCEPT: Scheme(k1=0.6)}
+# of concepts: k1 is 0.6 where a latent's direction has length 0.35 (CL-SR, section 4), in units that no length changes
+SCHEMES = {BM25: Scheme(k1=0.9, b=0.4), LEXICAL: Scheme(), CONCEPT: Scheme(k1=0.2, unit=True)}
+LENGTHS = ""  # the term of the row that holds the passages' lengths in a channel with `unit`
 
 
 def build(texts: Iterable[Sequence[str]]) -> tuple[dict[str, Postings], npt.NDArray[np.float32]]:

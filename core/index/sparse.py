@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from core.index import rows
 from core.index.members import Members
-from core.index.postings import SCHEMES, Ordinals, Postings, Weights, union
+from core.index.postings import LENGTHS, SCHEMES, Ordinals, Postings, Weights, union
 from core.text.analyze import QueryTerm
 
 Mask = npt.NDArray[np.bool_]
@@ -77,6 +77,7 @@ class Sparse:
         total = float(lengths[members.alive].sum(dtype=np.float64))
         self._average_length = total / members.living if members.living else 0.0
         self._norms: dict[str, Weights] = {}
+        self._own_lengths: dict[str, Weights] = {}
         self._held: OrderedDict[tuple[str, tuple[str, ...]], Word] = OrderedDict()
         self._bytes = 0
         self._counts: dict[tuple[str, str], int] = {}
@@ -145,7 +146,20 @@ class Sparse:
         impacts = scheme.idf(self._members.living, len(ordinals)) * scheme.impacts(
             weights, self._norms[channel][ordinals] if scheme.k1 is not None else weights
         )
+        if scheme.unit:
+            impacts /= self._lengths_in(channel)[ordinals]
         return Word(ordinals, impacts, float(impacts.max(initial=0.0)))
+
+    def _lengths_in(self, channel: str) -> Weights:
+        """The passages' lengths as the channel holds them, by ordinal; 1 where it holds none."""
+        if channel not in self._own_lengths:
+            lengths = np.ones(len(self._lengths))
+            for number, first, _ in self._members.segments():
+                found = rows.read_postings(self._db, self._segments[number], self._name(channel), [LENGTHS])
+                for held in found.values():
+                    lengths[first + held.ordinals.astype(np.int64)] = held.weights
+            self._own_lengths[channel] = np.where(lengths > 0, lengths, 1.0)
+        return self._own_lengths[channel]
 
     def _name(self, channel: str) -> str:
         return self._stored.get(channel, channel)

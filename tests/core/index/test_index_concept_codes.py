@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+
 from core.base.types import CONCEPT
 from core.index import concept_codes, rows
 from core.index.concept_model import ConceptModel
@@ -61,7 +62,8 @@ def test_codes_are_what_the_model_makes_of_the_vectors(tmp_path: Path) -> None:
     for item in wanted[::7]:
         shelf.remove(item.name)
     with Snapshot.open(shelf.folder) as snapshot:
-        assert len(snapshot.generation.segments) == 3 and CONCEPT in snapshot.channels
+        assert len(snapshot.generation.segments) == 3
+        assert CONCEPT in snapshot.channels
         assert_coded(snapshot, model)
 
 
