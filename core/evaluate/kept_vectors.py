@@ -19,6 +19,7 @@ from sqlite_utils import Database
 from core.base import paths
 from core.base.events import Control
 from core.encode.encoder import PASSAGE, QUERY, Encoded, Encoder, FloatArray, TokenStates
+from core.store.database import known_errors
 
 MOST_BYTES = 1 << 30  # about 700,000 vectors of 384 dimensions
 _BATCH = 500
@@ -38,7 +39,7 @@ class KeptVectors:
     def __init__(self, path: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
         path = path or paths.cache() / "evaluation-vectors.db"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._most_bytes = most_bytes
+        self._most_bytes, self._folder = most_bytes, path.parent
         self._db = Database(sqlite3.connect(path, timeout=_BUSY_SECONDS))
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute(_TABLE)
@@ -63,8 +64,9 @@ class KeptVectors:
         return found
 
     def put(self, encoder: str, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Raises DiskFull."""
         now = time.time()
-        with self._db.conn:
+        with known_errors(self._folder), self._db.conn:
             self._db.conn.executemany(
                 "INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)", ((encoder, key, now, data) for key, data in rows)
             )

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.base.errors import Cancelled
+from core.base.errors import Cancelled, DiskFull
 from core.base.events import Control
 from core.encode.encoder import Encoder
 from core.evaluate import kept_vectors
@@ -95,3 +95,11 @@ def test_what_is_unknown_is_not_found(tmp_path: Path) -> None:
     with KeptVectors(tmp_path / "kept.db") as kept:
         assert kept.get("e", [b"?"]) == {}
         assert kept.get("e", []) == {}
+
+
+def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+    with KeptVectors(tmp_path / "kept.db") as kept:
+        kept._db.execute("PRAGMA max_page_count = 8")  # the file may grow no more: what a full disk does
+        with pytest.raises(DiskFull):
+            kept.put("one", ((bytes([n]) * 16, bytes(4_000)) for n in range(20)))
+        assert kept.get("one", [bytes(16)]) == {}  # none of them, and the file is whole
