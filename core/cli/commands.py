@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from core.base.types import Level, Query
+from core.base.types import Query
 from core.cli.adapting import adapt
 from core.cli.calibrating import calibrate
+from core.cli.concepts import concepts
 from core.cli.evaluating import evaluate
 from core.cli.filters import parse_filters, placed
+from core.cli.lenses import lenses
 from core.cli.models import models
+from core.cli.options import FilterOption, Json, LibraryOption
 from core.cli.output import out, print_json, progress
 from core.cli.reencoding import reencode
+from core.cli.searching import search
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -27,12 +29,9 @@ app.command()(reencode)
 app.command()(evaluate)
 app.command()(calibrate)
 app.command()(adapt)
-
-LibraryOption = Annotated[Path, typer.Option("--library", help="The library's folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-FilterOption = Annotated[
-    list[str] | None, typer.Option("--filter", help="KEY=VALUE: folder, type, language, tag, date")
-]
+app.command()(search)
+app.command()(concepts)
+app.add_typer(lenses, name="lens")
 
 
 @app.command()
@@ -145,53 +144,6 @@ def text(
 
 
 @app.command()
-def search(
-    query: str,
-    library: LibraryOption,
-    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many hits.")] = 10,
-    channels: Annotated[
-        str, typer.Option(help="Channels, comma-separated: bm25, dense, lexical, multi; all by default.")
-    ] = "",
-    filter: FilterOption = None,
-    level: Annotated[Level, typer.Option(help="What a hit is.")] = Level.PASSAGE,
-    rerank: Annotated[
-        str, typer.Option(help="on (default) or off: whether the library's reranker, if any, reads the best hits.")
-    ] = "",
-    json: Json = False,
-) -> None:
-    """Search a library.
-
-    In the query "a phrase" must stand as it is, -word and -"a phrase" must not, and type:pdf, in:folder, lang:de,
-    tag:, title:, name:, author:, before:2024, after:2024-03 say where to look (-type:pdf: where not).
-    """
-    from core.cli.present import hit_row, show_hits
-    from core.worker.finding import Finder
-
-    filters = placed(parse_filters(filter or ()), library)
-    if rerank not in ("", "on", "off"):
-        raise typer.BadParameter(f"{rerank}: choose on or off")
-    if channels and rerank == "on":
-        raise typer.BadParameter("--rerank on reads what all channels find together, and goes without --channels")
-    named = channel_names(channels) if channels else ()
-    wanted = Query(query, k=k, filters=filters, channels=named, level=level, rerank=rerank != "off")
-    finder = Finder(library)
-    try:
-        result = finder.search(wanted)
-    finally:
-        finder.close()
-    if not json:
-        show_hits(result)
-        return
-    print_json(
-        {
-            "hits": [hit_row(hit) for hit in result.hits], "generation": result.generation,
-            "milliseconds": result.milliseconds, "filtered_out": result.filtered_out, "notice": result.notice,
-            "understood": result.understood,
-        }
-    )  # fmt: skip
-
-
-@app.command()
 def explain(
     query: str,
     passage_id: Annotated[int, typer.Argument(min=1, max=2**63 - 1, help="From `search`.")],
@@ -275,31 +227,6 @@ def rollback(
 
 
 @app.command()
-def concepts(
-    library: LibraryOption,
-    fit: Annotated[bool, typer.Option("--fit", help="Find the concepts anew.")] = False,
-    json: Json = False,
-) -> None:
-    """List the concepts of a library, and how much they explain."""
-    from core.worker.generations import concept_overview
-    from core.worker.ingesting import refit
-
-    if fit:
-        with progress() as line:
-            refit(library, line.control, line)
-    rows, fidelity = concept_overview(library)
-    if json:
-        value = [{"id": c.id, "label": c.label, "passages": c.passages, "examples": c.examples} for c in rows]
-        print_json({"concepts": value, "fidelity": fidelity})
-        return
-    table = Table("Concept", "Passages")
-    for concept in rows:
-        table.add_row(escape(concept.label), str(concept.passages))
-    out.print(table)
-    out.print("  ".join(f"{key} {value:.3g}" for key, value in fidelity.items()))
-
-
-@app.command()
 def doctor(
     library: LibraryOption,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
@@ -337,14 +264,3 @@ def demo(json: Json = False) -> None:
         print_json(shown.plain())
     else:
         shown.show()
-
-
-def channel_names(text: str, known: tuple[str, ...] = ("bm25", "dense", "lexical", "multi")) -> tuple[str, ...]:
-    """Raises typer.BadParameter (exit code 2) for a name that is no channel."""
-    names: tuple[Any, ...] = tuple(dict.fromkeys(n.strip() for n in text.split(",") if n.strip()))
-    if "fused" in names and "fused" not in known:
-        names = tuple(dict.fromkeys((*(n for n in names if n != "fused"), "bm25", "dense")))
-    wrong = [n for n in names if n not in known]
-    if wrong or not names:
-        raise typer.BadParameter(f"{', '.join(wrong) or 'nothing'}: choose from {', '.join(known)}")
-    return names
