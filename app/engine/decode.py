@@ -8,7 +8,15 @@ from app.errors import Bug
 from core.base.errors import KnownError, known_error
 from core.base.events import Changed, Curve, Progress
 from core.base.types import (
-    Answer, ConceptDetail, ConceptPoint, ConceptWeight, Difference, Explanation, IngestReport, SearchResult, WhyNot,
+    Answer,
+    ConceptDetail,
+    ConceptPoint,
+    ConceptWeight,
+    Difference,
+    Explanation,
+    IngestReport,
+    SearchResult,
+    WhyNot,
 )  # fmt: skip
 from core.base.wire import from_plain
 

@@ -14,6 +14,7 @@ from app.models.states import RETRYABLE, opens_with_password
 from app.views.dialogs import confirm
 from app.views.unlock_sheet import UnlockSheet
 from app.views.viewer_outside import open_outside, show_in_folder
+from app.views.why_expected import Expected
 from app.widgets.hit_filters import shorten
 from core.base.files import path_shown, text_path
 from core.base.types import Document
@@ -30,6 +31,10 @@ class DocumentActions(QObject):
     def view(self, document: Document) -> None:
         if document.state.has_text:
             self._context.navigate("document", Place(document.id))
+
+    def _expect(self, document: Document) -> None:
+        """Ask why a search does not find it."""
+        self._context.navigate("search", Expected(document.id))
 
     def open_outside(self, document: Document) -> None:
         if not open_outside(text_path(document.path)):
@@ -90,6 +95,8 @@ class DocumentActions(QObject):
         first, single = documents[0], len(documents) == 1
         if single:
             menu.addAction(tr("Read it here"), lambda: self.view(first)).setEnabled(first.state.has_text)
+            expected = menu.addAction(tr("Why is it not found?…"), lambda: self._expect(first))
+            expected.setEnabled(first.state.has_text)
             menu.addAction(tr("Open file"), lambda: self.open_outside(first))
             menu.addAction(tr("Show in folder"), lambda: self.show_folder(first))
             menu.addSeparator()

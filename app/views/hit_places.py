@@ -10,35 +10,43 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.context import Context, Place
 from app.i18n import tr
 from app.views.hit_said import HitSaid
+from app.views.steer_search import Steer
 from app.views.viewer_outside import open_outside, show_in_folder
 from app.widgets.hit_filters import shorten
 from app.widgets.hit_model import location
 from app.widgets.page_offsets import one_line
 from core.base.errors import NotFound
 from core.base.files import path_shown, text_path
-from core.base.types import Copy, Hit, Passage, Span
+from core.base.types import Copy, Hit, Passage, Query, Span
 
 _LISTED = 15
 _LONGEST = 56
 
 
 class HitPlaces(QObject):
-    """`opened(Hit)`, `why(Hit)`: asked for in the menu of a hit. Copies are opened from here."""
+    """`opened(Hit)`, `why(Hit)`, `why_not(Hit)`: asked for in the menu of a hit. Copies are opened from here."""
 
     opened = Signal(object)
     why = Signal(object)
+    why_not = Signal(object)
 
     def __init__(self, context: Context, page: QWidget, said: HitSaid) -> None:
         super().__init__(page)
         self._context = context
         self._page = page
         self._said = said
+        self.steer: Steer | None = None  # where search can be steered by what a hit is about
+        self.query = Query("")  # what the hits belong to
 
     def menu(self, hit: Hit, at: QPoint) -> None:
         menu = self._menu()
         path, passage_id = hit.passage.path, hit.passage.id
         menu.addAction(tr("Read it here"), lambda: self.opened.emit(hit))
         menu.addAction(tr("Why this match?"), lambda: self.why.emit(hit))
+        if hit.rank > 1:
+            menu.addAction(tr("Why not higher up?"), lambda: self.why_not.emit(hit))
+        if self.steer is not None:
+            self.steer.add_like(menu, self.query, hit.passage)
         menu.addAction(tr("Open file"), lambda: self._outside(path, passage_id))
         menu.addAction(tr("Show in folder"), lambda: show_in_folder(text_path(path)))
         self._said.add_to(menu, passage_id)

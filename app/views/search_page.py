@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.context import Context, Place
@@ -16,7 +16,10 @@ from app.views.closer_search import CloserSearch
 from app.views.hit_places import HitPlaces
 from app.views.hit_said import HitSaid, asked
 from app.views.search_results import SearchResults
+from app.views.steer_search import Steer
 from app.views.why_beside import WhyBeside
+from app.views.why_expected import Expected
+from app.views.why_missing import Missing
 from app.widgets.hit_filters import FilterBar
 from app.widgets.hit_flow import FlowLayout
 from app.widgets.hit_levels import LevelSwitch
@@ -24,6 +27,8 @@ from app.widgets.hit_understood import UnderstoodBar
 from app.widgets.page import Page
 from app.widgets.page_latest import Latest
 from app.widgets.search_box import SearchBox
+from app.widgets.search_hint import syntax_hint
+from app.widgets.steer_state import Steering
 from core.base.types import Filters, Hit, Query, SearchResult, Span
 from core.worker.protocol import SEARCH
 
@@ -31,20 +36,6 @@ FIRST = 20  # hits of a new search
 MORE = 40  # further ones each time
 LONGEST = 120_000  # characters that the box takes; the engine refuses what is too long, with its reason
 NARROW = 760  # below this width the reason takes the place of the results
-
-
-def syntax_hint() -> str:
-    """What may be written in the box beside words."""
-    rows = [
-        ('"annual report"', tr("these words side by side")),
-        ('-draft &nbsp; -"old plan"', tr("without this word or phrase")),
-        ("type:pdf &nbsp; in:Reports &nbsp; name:*.txt", tr("kind of file, folder, name")),
-        ("title:budget &nbsp; author:Ada &nbsp; tag:work", tr("title, author, tag")),
-        ("lang:de &nbsp; after:2023 &nbsp; before:2024-03", tr("language, dates")),
-        ("-type:pdf", tr("everything else")),
-    ]
-    cells = "".join(f"<tr><td><b>{code}</b>&nbsp;&nbsp;</td><td>{said}</td></tr>" for code, said in rows)
-    return f"<table cellspacing=2>{cells}</table>"
 
 
 class SearchPage(Page):
@@ -66,6 +57,9 @@ class SearchPage(Page):
     # what the window asks of a page
 
     def show_target(self, target: Any) -> None:
+        if isinstance(target, Expected):
+            self.missing.choose(target)
+            return
         if isinstance(target, str) and target:
             self.box.setText(target)
             self._search(again=True)
@@ -77,11 +71,13 @@ class SearchPage(Page):
 
     @property
     def has_open(self) -> bool:
-        return self.why.is_open
+        return self.why.is_open or self.steer.state.like is not None
 
     def escape(self) -> bool:
         if self.why.is_open:
             self.why.close()
+            return True
+        if self.steer.leave_like():
             return True
         if not self.box.hasFocus():
             self.focus_search()
@@ -91,6 +87,7 @@ class SearchPage(Page):
     def close_page(self) -> None:
         self._latest.drop()
         self._closer.drop()
+        self.steer.close()
         self.why.stop()
 
     # layout
@@ -106,10 +103,14 @@ class SearchPage(Page):
         outer.setContentsMargins(24, 20, 24, 16)
         outer.addWidget(self._split)
         self._build_left()
-        self.why = WhyBeside(self.context, self._split)
+        self.why = WhyBeside(self.context, self._split, steers=True)
+        self.missing = Missing(self.context, self, self.why, self.steer)
+        self.missing.wanted.connect(self._search_for)
+        self.why.concept_asked.connect(self.steer.concept_menu)
         self.why.changed.connect(self._fit)
         self.why.closed.connect(lambda: self.results.list.setFocus(Qt.FocusReason.OtherFocusReason))
         QShortcut(Qt.Key.Key_I | Qt.KeyboardModifier.ControlModifier, self, self._why_current)
+        QShortcut(QKeySequence.StandardKey.Undo, self, self.steer.undo)
 
     def _build_left(self) -> None:
         self.box = SearchBox(tr("Search your documents"), parent=self._left, kind="hero", rest_ms=150)
@@ -134,13 +135,20 @@ class SearchPage(Page):
         self.places.opened.connect(self._open)
         self.places.why.connect(self._asked_why)
         self.results.list.menu_asked.connect(self.places.menu)
+        self.places.why_not.connect(lambda hit: self.missing.ask(hit.passage.id))
+        self.results.missing.connect(lambda: self.missing.choose())
         self.results.list.copies_asked.connect(self.places.copies)
         self.results.list.chosen.connect(self._follow)
         self.results.more.connect(self._more)
         self.results.closer.connect(self._take_closer)
         self.results.ask.connect(self._ask)
-        self.results.clear_filters.connect(lambda: self.filters.choose(Filters()))
+        self.results.clear_filters.connect(self._clear_all)
         self.results.retry.connect(lambda: self._search(again=True))
+        self.steer = Steer(self.context, self)
+        self.steer.changed.connect(lambda: self._search(again=True))
+        self.box.textEdited.connect(lambda _: self.steer.typed())
+        self.steer.bar.left.connect(self.focus_search)
+        self.places.steer = self.steer
         choices = FlowLayout(spacing=6)
         choices.addWidget(self.level)
         choices.addWidget(self.filters)
@@ -150,6 +158,7 @@ class SearchPage(Page):
         column.addWidget(self.box)
         column.addWidget(self.understood)
         column.addLayout(choices)
+        column.addWidget(self.steer.bar)
         column.addWidget(self.results, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -164,16 +173,23 @@ class SearchPage(Page):
 
     def _search(self, *, again: bool = False) -> None:
         text, filters = self.box.text().strip(), self.filters.filters()
-        query = Query(text, k=FIRST, filters=filters, level=self.level.level(), rerank=False)
-        if not again and replace(query, k=self._query.k, rerank=self._query.rerank) == self._query and text:
+        query = self.steer.state.on(Query(text, k=FIRST, filters=filters, level=self.level.level(), rerank=False))
+        if not again and replace(query, k=self._query.k, rerank=self._query.rerank) == self._query and _asks(query):
             return
         self._query = query
-        if not text:
+        if not _asks(query):
             self._latest.drop()
             self._no_closer()
+            self.steer.nothing_asked()
             self._state()
             return
         self._run()
+
+    def _clear_all(self) -> None:
+        """Search without filters, and without steering."""
+        self.filters.set_filters(Filters())
+        self.steer.choose(Steering())
+        self._search()
 
     def _level_chosen(self) -> None:
         self.context.settings.remember("search_level", self.level.level().value)
@@ -181,12 +197,19 @@ class SearchPage(Page):
 
     def _run(self) -> None:
         self._no_closer()
+        self.steer.drop()
         self.results.show_busy()
         self._latest.start(SEARCH, "search", {"query": self._query})
 
     def _more(self) -> None:
         self._query = replace(self._query, k=self._query.k + MORE)
         self._run()
+
+    def _search_for(self, text: str, filters: Filters) -> None:
+        """As if the person had written `text` and chosen `filters`."""
+        self.filters.set_filters(filters)
+        self.box.setText(text)
+        self._search(again=True)
 
     def _cut(self, text: str) -> None:
         """A piece of the query was taken out: search for what is left."""
@@ -196,14 +219,16 @@ class SearchPage(Page):
 
     def _show(self, result: SearchResult) -> None:
         same = self._listed is not None and _alike(result.query, self._listed)
-        self._listed = result.query
+        self._listed = self.places.query = result.query
         self.said.asked = asked(result.query.text, result.understood, result.understood_at)
         self.understood.tell(result.query.text, result.understood, result.understood_at)
         self.filters.show_removed(result.filtered_out)
         self.results.show_result(result, more=len(result.hits) >= self._query.k, same=same)
         if result.closer:
             self._closer.begin(result.query)
-        if self.why.is_open:
+        self.steer.found(result)
+        self.missing.found(result)
+        if self.why.is_open and not self.why.is_not:
             self._refresh_why(same)
 
     def _show_closer(self, result: SearchResult) -> None:
@@ -234,7 +259,7 @@ class SearchPage(Page):
             return
         self.understood.clear()
         self.results.show_error(error)
-        if self.why.is_open and not self.results.list.hits:
+        if self.why.is_open and not self.why.is_not and not self.results.list.hits:
             self.why.close()
 
     def _state(self) -> None:
@@ -244,7 +269,7 @@ class SearchPage(Page):
         self.results.show_start(self.context.library.passage_count() > 0)
 
     def _library_changed(self, _changed: object) -> None:
-        if not self._query.text:
+        if not _asks(self._query):
             self._state()
         elif self.isVisible() and not self._latest.busy:
             self._no_closer()
@@ -291,7 +316,7 @@ class SearchPage(Page):
 
     def _follow(self, hit: Hit) -> None:
         """While the reason is open, it is that of the hit under the cursor."""
-        if self.why.is_open:
+        if self.why.is_open and not self.why.is_not:
             self.why.ask(self._query, hit.passage.id)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -304,6 +329,11 @@ class SearchPage(Page):
                 self.box.clear()
                 return True
         return super().eventFilter(watched, event)
+
+
+def _asks(query: Query) -> bool:
+    """Whether there is something to search for."""
+    return bool(query.text) or query.like is not None
 
 
 def _alike(one: Query, other: Query) -> bool:

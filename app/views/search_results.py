@@ -42,6 +42,7 @@ class SearchResults(QWidget):
     more = Signal()
     closer = Signal()  # show the hits that were read closely
     ask = Signal()
+    missing = Signal()  # why something that was expected is not among the hits
     clear_filters = Signal()
     retry = Signal()
 
@@ -86,13 +87,15 @@ class SearchResults(QWidget):
         self._closer = Button(tr("Closer results are there"), "link", "", self.closer.emit, self._page)
         self._closer.setToolTip(tr("The best hits were read together with the question. Show them in their new order."))
         self._closer.hide()
+        self._missing = Button(tr("Missing one?"), "link", "", self.missing.emit, self._page)
+        self._missing.setToolTip(tr("Ask why a passage that you expected is not among the hits"))
         self._why = Button(tr("Why?"), "ghost", "why", self._ask_why, self._page)
         self._ask = Button(tr("Ask about these"), "secondary", "ask", self.ask.emit, self._page)
         column = QVBoxLayout(self._page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.results, 1)
-        line = row(self.count, self.busy, self._closer, self._more, self._why, self._ask)
+        line = row(self.count, self.busy, self._closer, self._more, self._missing, self._why, self._ask)
         line.setStretch(0, 1)
         column.addLayout(line)
 
@@ -107,7 +110,8 @@ class SearchResults(QWidget):
         self.start = EmptyState("search", tr("Search by words or by meaning"), keys, parent=self._stack)
         self._clear = Button(tr("Clear filters"), "secondary", "", self.clear_filters.emit)
         self._ask_anyway = Button(tr("Ask it as a question"), "secondary", "ask", self.ask.emit)
-        actions = (self._clear, self._ask_anyway)
+        self._expected = Button(tr("I expected a certain one"), "secondary", "why", self.missing.emit)
+        actions = (self._clear, self._ask_anyway, self._expected)
         self.no_hits = EmptyState("search", tr("No passage matches"), "", actions, self._stack)
         for state in (self.nothing_yet, self.start, self.no_hits):
             state.text.setMinimumWidth(400)
@@ -142,7 +146,9 @@ class SearchResults(QWidget):
         time = sum(ms for stage, ms in result.milliseconds.items() if stage != "total")
         time = result.milliseconds.get("total", time)
         found = plural(len(result.hits), *_COUNTED[result.query.level])
-        if not _has_words(result):
+        if result.query.like is not None:
+            found = tr("{passages} like it", passages=found)
+        elif not _has_words(result):
             found = tr("{passages} near in meaning, none with these words", passages=found)
         self.count.set_whole(f"{found}  ·  {time:.0f} ms" if time > EXACTLY else found)
         self._stack.setCurrentWidget(self._page)
@@ -156,6 +162,8 @@ class SearchResults(QWidget):
                 "Nothing fits all of {asked}. Take one of them out, above, to find more.",
                 asked=one_line(", ".join(result.understood)),
             )
+        elif result.query.required:
+            text = tr("No hit has all the concepts that must be there. Count them as usual, above, to find more.")
         elif result.filtered_out:
             text = plural(
                 result.filtered_out,
@@ -163,8 +171,11 @@ class SearchResults(QWidget):
                 "The filters hide {n} passages that match.",
             )
         self.no_hits.set_words(tr(_NONE[result.query.level]), text)
-        self._clear.setVisible(bool(result.query.filters))
+        narrowed, steered = bool(result.query.filters), bool(result.query.required or result.query.boosts)
+        self._clear.setVisible(narrowed or steered)
+        self._clear.setText(tr("Clear filters") if not steered else tr("Search by the words alone"))
         self._ask_anyway.show()
+        self._expected.show()
         self._stack.setCurrentWidget(self.no_hits)
 
     def show_error(self, error: KnownError | Bug) -> None:
@@ -182,6 +193,7 @@ class SearchResults(QWidget):
         self.no_hits.set_words(error.message, error.advice)
         self._clear.hide()
         self._ask_anyway.hide()
+        self._expected.hide()
         self._stack.setCurrentWidget(self.no_hits)
 
     def show_start(self, searchable: bool) -> None:

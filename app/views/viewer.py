@@ -17,6 +17,7 @@ from app.errors import Message, describe
 from app.i18n import tr
 from app.views.viewer_outside import open_outside, show_in_folder
 from app.views.viewer_tools import FindBar, PageTools
+from app.views.why_expected import Expected
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import IconButton
@@ -130,6 +131,7 @@ class Viewer(QWidget):
         self._find_button = IconButton("search", tr("Find in this document (Ctrl+F)"), self.focus_search)
         self._open = IconButton("open", tr("Open in its own program"), self._open_outside)
         self._folder = IconButton("folder", tr("Show in its folder"), self._show_folder)
+        self._expected = IconButton("why", tr("Why is this not found?"), self._expect)
         self.tools = PageTools()
         self._find = FindBar()
         self._find.hide()
@@ -145,7 +147,7 @@ class Viewer(QWidget):
         names.setSpacing(0)
         names.addWidget(self._title)
         names.addWidget(self._path)
-        head = row(self._find_button, self._open, self._folder, self._close, spacing=2)
+        head = row(self._find_button, self._expected, self._open, self._folder, self._close, spacing=2)
         head.insertLayout(0, names, 1)
         head.setContentsMargins(14, 0, 8, 0)
         column = QVBoxLayout(self)
@@ -320,6 +322,14 @@ class Viewer(QWidget):
         (self.pdf if self.shows_pages() else self.text).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # outside
+
+    def _expect(self) -> None:
+        """Ask why a search does not find what is shown."""
+        if self._stored is None:
+            return
+        spans = (self._found,) if self._found else self._place.spans
+        offset = min((span.start for span in spans), default=self._start_of_page() if self.shows_pages() else 0)
+        self.context.navigate("search", Expected(self._stored.document.id, offset))
 
     def _open_outside(self) -> None:
         if self._stored is not None and not open_outside(text_path(self._stored.document.path)):

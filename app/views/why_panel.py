@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -13,20 +11,28 @@ from app.i18n import tr
 from app.views.why_details import WhyDetails
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
-from app.widgets.buttons import IconButton
+from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, row
 from app.widgets.hit_model import name_of, pages_text
 from app.widgets.labels import ElidedLabel, Label
 from app.widgets.page_latest import Latest
+from app.widgets.why_reasons import asked_words, meant_words
+from app.widgets.why_row import RowFigures
 from app.widgets.why_text import MarkedText
 from core.base.types import Explanation, Level, Query, Span
 from core.worker.protocol import SEARCH
 
 
 class WhyPanel(QFrame):
-    """`ask(query, passage_id)` explains one passage. `closed` is sent when the person closes the panel."""
+    """`ask(query, passage_id)` explains one passage.
+
+    `closed` is sent when the person closes the panel. Where it steers, `other_asked` asks about a passage that was not
+    found, and `concept_asked(Explanation, id, where)` for the menu of a concept.
+    """
 
     closed = Signal()
+    other_asked = Signal()
+    concept_asked = Signal(object, int, QPoint)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,6 +45,11 @@ class WhyPanel(QFrame):
         self._latest.result.connect(self._show)
         self._latest.failed.connect(self._fail)
         self._build()
+
+    def set_steers(self, on: bool) -> None:
+        """Offer to steer the search by the concepts that are shown."""
+        self._details.steers = on
+        self._other.setVisible(on)
 
     @property
     def explanation(self) -> Explanation | None:
@@ -87,6 +98,10 @@ class WhyPanel(QFrame):
         self._reason.setAccessibleName(tr("The reason"))
         self._details = WhyDetails()
         self._details.pointed.connect(self._mark)
+        self._details.concept_asked.connect(lambda concept, at: self.concept_asked.emit(self._explanation, concept, at))
+        self._other = Button(tr("Missing another one?"), "link", "", self.other_asked.emit)
+        self._other.setToolTip(tr("Ask why a passage that you expected is not among the hits"))
+        self._other.hide()
         self._text = MarkedText(tr("The passage, with the marked words"))
         self._blank = QWidget()
         self._stack = QStackedWidget()
@@ -96,7 +111,7 @@ class WhyPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 10, 10, 14)
         column.setSpacing(6)
-        column.addLayout(row(Label(tr("Why this match?"), "heading"), None, self._close))
+        column.addLayout(row(Label(tr("Why this match?"), "heading"), None, self._other, self._close))
         column.addWidget(self._place)
         column.addWidget(self._banner)
         column.addWidget(self._busy)
@@ -134,7 +149,7 @@ class WhyPanel(QFrame):
         self._reason.setText(explanation.sentence)
         self._reason.setVisible(bool(explanation.sentence))
         self._details.show_explanation(explanation, self._asked[0].level if self._asked else Level.PASSAGE)
-        self._text.show_text(passage.text, self._matched())
+        self._text.show_text(passage.text, self._matched(), meant_words(explanation))
         self._stack.setCurrentIndex(1)
         self._give_room()
 
@@ -157,8 +172,10 @@ class WhyPanel(QFrame):
 
     def _matched(self) -> tuple[Span, ...]:
         """All words of the question: what is marked while nothing is pointed at."""
-        terms = self._explanation.terms if self._explanation else ()
-        return tuple(s for t in terms if not (t.added or t.part_of) for s in t.spans)
+        return asked_words(self._explanation) if self._explanation else ()
 
-    def _mark(self, spans: Sequence[Span] | None) -> None:
-        self._text.mark(self._matched() if spans is None else spans)
+    def _mark(self, figures: RowFigures | None) -> None:
+        if figures is not None:
+            self._text.mark(figures.marks, figures.lines)
+        elif self._explanation is not None:
+            self._text.mark(self._matched(), meant_words(self._explanation))

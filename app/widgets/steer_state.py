@@ -1,4 +1,4 @@
-"""How a search is steered: concepts that count more or less, that must be there, and a passage to find more of. Pure."""
+"""How a search is steered: what counts more or less, what must be there, what to find more of. Pure: no widgets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEP_WORDS = {
     OFF: "Leave it out of account",
 }  # fmt: skip
 _SAID = {MUCH: "counts much more", MORE: "counts more", LESS: "counts less", OFF: "left out of account"}
-_SIGNS = {MUCH: "↑↑", MORE: "↑", LESS: "↓", OFF: "∅"}
+_SIGNS = {MUCH: "↑↑", MORE: "↑", LESS: "↓"}  # what is left out is struck out
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,14 @@ class Steering:
     def freely(self) -> Steering:
         """The same without a passage to find more of."""
         return replace(self, like=None, like_name="", because=())
+
+    def only_by(self, channels: tuple[str, ...]) -> Steering:
+        """The same, searching in these ways alone."""
+        return replace(self, channels=channels)
+
+    def by_all_ways(self) -> Steering:
+        """The same without a limit to some ways of searching."""
+        return replace(self, channels=())
 
     def through(self, lens: Lens, labels: dict[int, str]) -> Steering:
         """Concepts counting as a lens says, in place of what was said of them."""

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import colours
+
+SPOT = 9  # pixels of a spot of colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,29 @@ def _brush(segment: Segment) -> QBrush:
     return QBrush(
         colours().colour(segment.tone), Qt.BrushStyle.Dense4Pattern if segment.open_ else Qt.BrushStyle.SolidPattern
     )
+
+
+class LegendItem(QWidget):
+    """What a segment is: a spot in its colour and its label."""
+
+    def __init__(self, segment: Segment, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._segment = segment
+        self.setProperty("role", "legend")
+        self.setAccessibleName(segment.label)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetricsF(self.font())
+        return QSize(round(SPOT + 6 + metrics.horizontalAdvance(self._segment.label) + 8), round(metrics.lineSpacing()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        box = QRectF(self.rect())
+        painter.fillRect(QRectF(0, box.center().y() - SPOT / 2, SPOT, SPOT), _brush(self._segment))
+        painter.setPen(colours().colour("muted"))
+        words = box.adjusted(SPOT + 6, 0, 0, 0)
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), self._segment.label)
 
 
 class Bar(QWidget):

@@ -17,6 +17,7 @@ from core.base.types import Span
 PAD = 6
 BAR = 5
 SWATCH = 9
+INSET = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,25 @@ class RowFigures:
     tip: str = ""
     strong: bool = False  # a sum
     swatch: bool = False  # a spot in the colour, where the bar stands elsewhere
+    concept: int = -1  # the concept that it is about
+    words: tuple[Span, ...] = ()  # of `spans`, the words that tell
+    inset: bool = False  # a part of the row above
+
+    @property
+    def marks(self) -> tuple[Span, ...]:
+        """What is marked in the passage."""
+        return self.words or self.spans
+
+    @property
+    def lines(self) -> tuple[Span, ...]:
+        """What is underlined around the marks."""
+        return self.spans if self.words else ()
 
 
 class WhyRow(QAbstractButton):
-    """`pointed(spans)` follows mouse and focus; choosing the row keeps its spans marked."""
+    """`pointed(RowFigures)` follows mouse and focus, None when left; choosing the row keeps its spans marked."""
 
-    pointed = Signal(object)  # tuple of Span, or None when left
+    pointed = Signal(object)
 
     def __init__(self, figures: RowFigures, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,7 +91,7 @@ class WhyRow(QAbstractButton):
 
     def _point(self, on: bool) -> None:
         if self.figures.spans:
-            self.pointed.emit(self.figures.spans if on else None)
+            self.pointed.emit(self.figures if on else None)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -90,7 +104,9 @@ class WhyRow(QAbstractButton):
         font = self.font()
         font.setBold(self.figures.strong)
         painter.setFont(font)
-        painter.setPen(colours().colour("text"))
+        painter.setPen(colours().colour("muted" if self.figures.inset else "text"))
+        if self.figures.inset:
+            line.setLeft(line.left() + INSET)
         if self.figures.swatch:
             spot = QRectF(line.left(), line.center().y() - SWATCH / 2, SWATCH, SWATCH)
             painter.fillRect(spot, colours().colour(self.figures.tone))

@@ -38,7 +38,7 @@ def score_rows(e: Explanation) -> list[RowFigures]:
             channel_title(p.channel),
             _points(value),
             tone=channel_tone(p.channel),
-            tip=_channel_tip(p.channel, p.rank),
+            tip=channel_tip(p.channel, p.rank),
             swatch=True,
         )
         for p, value in zip(e.parts, values, strict=True)
@@ -56,7 +56,8 @@ def _points(value: float) -> str:
     return signed(value, SCORE_DECIMALS)
 
 
-def _channel_tip(channel: str, rank: int | None) -> str:
+def channel_tip(channel: str, rank: int | None) -> str:
+    """How a way of searching by itself ranks the passage."""
     if channel == RERANK and rank is not None:
         return tr("Place {rank} among the best hits, which were read together with the question.", rank=rank)
     if rank is None:
@@ -73,21 +74,25 @@ def concept_rows(e: Explanation, most: int) -> list[RowFigures]:
         return []
     by_size = sorted(e.concepts, key=lambda c: -abs(c.contribution))
     listed, others = by_size[:most], by_size[most:]
-    rows = [(c.label, c.contribution, CONCEPT_TONES[i % 6], False, c.spans, "") for i, c in enumerate(listed)]
+    rows = [
+        RowFigures(c.label, "", tone=CONCEPT_TONES[i % 6], spans=tuple(c.spans), concept=c.id, words=tuple(c.words))
+        for i, c in enumerate(listed)
+    ]
+    values = [c.contribution for c in listed]
     if others:
-        label = plural(len(others), "{n} weaker concept", "{n} weaker concepts")
-        rows.append((label, math.fsum(c.contribution for c in others), "muted", False, (), ""))
-    rows.append((tr("Common to all passages"), e.common, "outline", False, (), _COMMON))
-    rows.append((tr("Not explained by concepts"), e.residual, "muted", True, (), _REST))
-    values = [value for _, value, *_ in rows]
+        rows.append(RowFigures(plural(len(others), "{n} weaker concept", "{n} weaker concepts"), ""))
+        values.append(math.fsum(c.contribution for c in others))
+    rows.append(RowFigures(tr("Common to all passages"), "", tone="outline", tip=_COMMON))
+    rows.append(RowFigures(tr("Not explained by concepts"), "", open_=True, tip=_REST))
+    values += [e.common, e.residual]
     cancel = cancels(e)
     whole = max(map(abs, values)) if cancel else e.dense_score
     shares = [value / whole if whole else 0.0 for value in values]
     figures, _ = additive(values, e.dense_score) if cancel else additive(shares, math.fsum(shares), 2)
     said = [_added(f) if cancel else percent(f) for f in figures]
     return [
-        RowFigures(label, figure, max(0.0, share), tone, open_, tuple(spans), tip or (_AGAINST if share < 0 else ""))
-        for (label, _, tone, open_, spans, tip), share, figure in zip(rows, shares, said, strict=True)
+        replace(row, value=figure, share=max(0.0, share), tip=row.tip or (_AGAINST if share < 0 else ""))
+        for row, share, figure in zip(rows, shares, said, strict=True)
     ]
 
 
@@ -191,6 +196,9 @@ def all_figures(e: Explanation) -> list[tuple[str, list[tuple[str, str]]]]:
             (tr("query · passage"), f"{e.dense_score:.6f}"), (tr("common to all passages"), f"{e.common:.6f}"),
             (tr("not explained"), f"{e.residual:.6f}"), (tr("explained share"), f"{e.explained_share:.4f}"),
         ]),
+        (tr("Reasons"), [
+            (f"{line.channel}: {line.label or line.kind}", f"{line.contribution:.6f}") for line in e.account
+        ]),
         (tr("Concepts"), [row for c in e.concepts for row in _concept_figures(c)]),
         (tr("Words"), [(t.term, f"{t.weight:.6f}") for t in e.terms]),
         (tr("Learned words"), [(t.term, f"{t.weight:.6f}") for t in e.tokens]),
@@ -204,4 +212,6 @@ def _concept_figures(c: ConceptShare) -> list[tuple[str, str]]:
         (f"{c.id} {c.label}", f"{c.contribution:.6f}"),
         (tr("  active in the question"), f"{c.query_activation:.4f}"),
         (tr("  active in the passage"), f"{c.passage_activation:.4f}"),
+        *((f"  · {p.query_id} {p.query_label}", f"{p.contribution:.6f}") for p in c.pairs),
+        *(((tr("  · rest of the question"), f"{c.rest:.6f}"),) if c.pairs else ()),
     ]

@@ -9,8 +9,9 @@ from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from app.theme import colours
+from app.widgets.hit_channels import channel_tone
 from app.widgets.page_offsets import Utf16, shown
-from core.base.types import Span
+from core.base.types import DENSE, Span
 
 
 class MarkedText(QPlainTextEdit):
@@ -27,11 +28,12 @@ class MarkedText(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self._units = Utf16("")
         self._spans: tuple[Span, ...] = ()
+        self._lines: tuple[Span, ...] = ()
 
-    def show_text(self, text: str, spans: Sequence[Span] = ()) -> None:
+    def show_text(self, text: str, spans: Sequence[Span] = (), lines: Sequence[Span] = ()) -> None:
         self._units = Utf16(text)
         self.setPlainText(shown(text))
-        self.mark(spans)
+        self.mark(spans, lines)
 
     def content_height(self) -> int:
         """Pixels that the whole text takes at the present width."""
@@ -49,25 +51,35 @@ class MarkedText(QPlainTextEdit):
         """What is marked now."""
         return self._spans
 
-    def mark(self, spans: Sequence[Span], *, scroll: bool = True) -> None:
-        self._spans = tuple(spans)
-        look = QTextCharFormat()
+    @property
+    def lines(self) -> tuple[Span, ...]:
+        """What is underlined now."""
+        return self._lines
+
+    def mark(self, spans: Sequence[Span], lines: Sequence[Span] = (), *, scroll: bool = True) -> None:
+        """Mark `spans` like a pen does, and underline `lines` in the colour of meaning."""
+        self._spans, self._lines = tuple(spans), tuple(lines)
+        under, look = QTextCharFormat(), QTextCharFormat()
+        under.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+        under.setUnderlineColor(colours().colour(channel_tone(DENSE)))
         look.setBackground(colours().colour("mark"))
         look.setForeground(colours().colour("on_mark"))
-        marks = []
-        for span in self._spans:
-            selection = QTextEdit.ExtraSelection()
-            selection.cursor = self._cursor(span)
-            selection.format = look
-            marks.append(selection)
-        self.setExtraSelections(marks)
-        if scroll and self._spans:
-            self._scroll_to(min(self._spans, key=lambda s: s.start))
+        marked = [self._selection(span, under) for span in self._lines]
+        self.setExtraSelections(marked + [self._selection(span, look) for span in self._spans])
+        first = self._spans or self._lines
+        if scroll and first:
+            self._scroll_to(min(first, key=lambda s: s.start))
+
+    def _selection(self, span: Span, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        made = QTextEdit.ExtraSelection()
+        made.cursor = self._cursor(span)
+        made.format = look
+        return made
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and self._spans:
-            self.mark(self._spans, scroll=False)
+        if event.type() == QEvent.Type.StyleChange and (self._spans or self._lines):
+            self.mark(self._spans, self._lines, scroll=False)
 
     def _cursor(self, span: Span) -> QTextCursor:
         cursor = QTextCursor(self.document())

@@ -26,13 +26,19 @@ from fake_role import FakeRole
 
 from core.base.events import Control
 from core.base.types import (
-    Answer, AnswerMode, AnswerSentence, Citation, ConceptShare, Explanation, Filters, Hit, Passage, Query, ScorePart,
-    SearchResult, Span, Support, TermMatch, TokenAlignment, Turn,
+    AccountLine, Answer, AnswerMode, AnswerSentence, Citation, ConceptPair, ConceptShare, ConceptWeight, Explanation,
+    Filters, Hit, Lift, Passage, Query, ScorePart, SearchResult, Span, Standing, Support, TermMatch, TokenAlignment,
+    Turn, WhyNot,
 )  # fmt: skip
 from core.base.wire import from_plain, to_plain
 from core.library import Library
 from core.search.syntax import parse
 
+CONCEPTS = {  # id: name, and the words that make a text one about it
+    7: ("harbour · dues · berth", ("harbour", "dues", "moor")),
+    9: ("money and payment", ("crowns", "pays", "half")),
+    11: ("ice", ("ice", "winter", "storm")),
+}
 TYPES = {"pdf": "application/pdf", "txt": "text/plain", "html": "text/html"}
 
 
@@ -74,6 +80,48 @@ class PagesRole(FakeRole):
             self.say(number, "error", data)
             raise SystemExit
 
+    def active(self, text: str) -> list[int]:
+        """The concepts of a text."""
+        found = {i: sum(w in text.casefold() for w in about) for i, (_, about) in CONCEPTS.items()}
+        return sorted((i for i, n in found.items() if n), key=lambda i: -found[i])
+
+    def weights(self, texts: list[str]) -> Any:
+        counts = {i: sum(i in self.active(text) for text in texts) for i in CONCEPTS}
+        return {"concepts": [to_plain(ConceptWeight(i, CONCEPTS[i][0], n, n)) for i, n in counts.items() if n]}
+
+    def query_concepts(self, number: int, control: Control, query: dict[str, Any]) -> Any:
+        return self.weights([query["text"]])
+
+    def facets(self, number: int, control: Control, query: dict[str, Any]) -> Any:
+        return self.weights([hit.passage.text for hit in self.find(from_plain(Query, query)).hits])
+
+    def concepts(self, number: int, control: Control) -> Any:
+        listed = [{"id": i, "label": label} for i, (label, _) in CONCEPTS.items()]
+        return {"model": "sae-test", "concepts": listed}
+
+    def why_not(self, number: int, control: Control, query: dict[str, Any], passage_id: int) -> Any:
+        asked = from_plain(Query, query)
+        self.steer(number, control, asked.text)
+        passage = next(p for p in self.passages() if p.id == passage_id)
+        hits = self.find(replace(asked, k=1000)).hits
+        rank = next((h.rank for h in hits if h.passage.id == passage_id), None)
+        kept_out = rank is None and "type:" in asked.text
+        has = [w for w in words(asked.text) if spans_of(w, passage.text)]
+        return to_plain(
+            WhyNot(
+                asked.text, passage, rank, 0.4, 0.9,
+                (Standing("dense", 0.31, 2, 0.31, 0.35, 0.4), Standing("bm25", 0.0, None, 0.0, 0.6, 1.1)),
+                tuple(w for w in asked.text.split() if "type:" in w) if kept_out else (),
+                tuple(w for w in words(asked.text) if w not in has and "type" not in w),
+                (ConceptShare(9, CONCEPTS[9][0], 0.1, 0.2, 0.5, 0.0),),
+                (
+                    Lift("word", "pier", 1), Lift("concept", CONCEPTS[11][0], 2, 11), Lift("channel", "dense", 2),
+                    *((Lift("filter", "type:pdf", 1),) if kept_out else ()), Lift("word", "boat", None),
+                ),
+                0, "It lacks the words of the question.",
+            )
+        )  # fmt: skip
+
     def search(self, number: int, control: Control, query: dict[str, Any]) -> Any:
         asked = from_plain(Query, query)
         self.steer(number, control, asked.text)
@@ -91,12 +139,19 @@ class PagesRole(FakeRole):
         scored = [(self.hit(query, passage), passage) for passage in self.passages()]
         hits = [hit for hit, _ in scored if hit is not None and "nothing" not in query.text]
         kept = [h for h in hits if not query.filters.types or h.passage.media_type in query.filters.types]
-        kept.sort(key=lambda h: -h.score)
+        kept = [h for h in kept if set(query.required) <= set(self.active(h.passage.text))]
+        kept.sort(key=lambda h: -h.score * self.boost(query, h.passage))
         ranked = tuple(Hit(n, h.passage, h.score, h.parts, h.spans, h.snippet) for n, h in enumerate(kept, start=1))
         parsed = parse(query.text)
         told = (parsed.understood, parsed.places)
         notice = "A damaged index file is being made again." if "notice" in query.text else ""
         return SearchResult(query, ranked[: query.k], 1, {"total": 12.0}, len(hits) - len(kept), notice, *told)
+
+    def boost(self, query: Query, passage: Passage) -> float:
+        about = self.active(passage.text)
+        lowered = any(f < 1 and i in about for i, f in query.boosts.items())
+        raised = any(f > 1 and i in about for i, f in query.boosts.items())
+        return (0.01 if lowered else 1.0) * (100.0 if raised else 1.0)
 
     def hit(self, query: Query, passage: Passage) -> Hit | None:
         found = {w: spans_of(w, passage.text) for w in words(query.text)}
@@ -127,17 +182,27 @@ class PagesRole(FakeRole):
         first = passage.text.split(". ")[0]
         whole = (Span(0, len(first)),)
         dense = hit.parts[0].score
+        pairs = (ConceptPair(7, CONCEPTS[7][0], 0.3 * dense), ConceptPair(9, CONCEPTS[9][0], 0.15 * dense))
+        dues = ConceptShare(
+            7, CONCEPTS[7][0], 0.5 * dense, 0.5, 1.2, 1.4, whole, spans_of("dues", passage.text), pairs, 0.05 * dense
+        )
         concepts = (
-            ConceptShare(7, "harbour · dues · berth", 0.5 * dense, 0.5, 1.2, 1.4, whole),
+            dues,
             ConceptShare(9, "money and payment", 0.2 * dense, 0.2, 0.6, 0.9, whole),
             ConceptShare(11, "ice", -0.05 * dense, -0.05, -0.1, 0.2, ()),
         )
         aligned = (TokenAlignment("fees", "dues", 0.83, (spans_of("dues", passage.text) or whole)[0]),)
+        by_words = hit.parts[1].contribution / sum(t.weight for t in terms)
+        account = (
+            *(AccountLine("word", "bm25", t.term, t.weight * by_words, t.spans) for t in terms),
+            *(AccountLine("concept", "dense", c.label, c.contribution, c.spans, c.id) for c in concepts),
+            AccountLine("common", "dense", "", 0.25 * dense), AccountLine("unnamed", "dense", "", 0.1 * dense),
+        )  # fmt: skip
         sentence = f"It shares {len(terms)} words with the question and speaks of harbour dues."
         return to_plain(
             Explanation(
                 asked.text, passage, hit.score, hit.parts, terms, aligned, concepts, dense, 0.25 * dense, 0.1 * dense,
-                0.87, sentence,
+                0.87, sentence, account=account,
             )
         )  # fmt: skip
 

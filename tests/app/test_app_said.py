@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pages_fixtures
 import pytest
 from pages_fixtures import Desk
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QMenu
 from pytestqt.qtbot import QtBot
@@ -47,7 +47,7 @@ def said(page: SearchPage) -> list[tuple[str, str, int]]:
 
 def menu_of(page: SearchPage, hit: Hit) -> dict[str, QAction]:
     page.places.menu(hit, QPoint(0, 0))
-    menu = page.findChildren(QMenu)[-1]
+    menu = page.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)[-1]
     actions = {action.text(): action for action in menu.actions()}
     menu.hide()  # it is deleted once the event loop runs
     return actions

@@ -17,7 +17,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.views.why_panel import WhyPanel
+from app.widgets.buttons import Button
 from app.widgets.why_figures import additive, percent, signed
+from app.widgets.why_reasons import pair_rows, reason_rows
 from app.widgets.why_row import WhyRow
 from app.widgets.why_sections import (
     added_rows,
@@ -29,7 +31,7 @@ from app.widgets.why_sections import (
     term_rows,
     token_rows,
 )
-from core.base.types import RERANK, Explanation, Level, Query, ScorePart, Span, TermMatch
+from core.base.types import RERANK, AccountLine, Explanation, Level, Query, ScorePart, Span, TermMatch
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
 QUERY = Query("harbour dues fees")
@@ -126,8 +128,9 @@ def test_pointing_at_a_row_marks_its_words_and_choosing_keeps_them(panel: WhyPan
     assert panel.passage_text.spans == all_words
     QTest.mouseClick(concept, Qt.MouseButton.LeftButton)
     concept.leaveEvent(QEvent(QEvent.Type.Leave))
-    assert text.startswith(text[panel.passage_text.spans[0].start : panel.passage_text.spans[0].end])
-    assert panel.passage_text.spans == concept.figures.spans
+    assert [text[s.start : s.end] for s in panel.passage_text.spans] == ["dues"]  # the word that makes it about that
+    assert panel.passage_text.lines == concept.figures.spans
+    assert text.startswith(text[concept.figures.spans[0].start : concept.figures.spans[0].end])
     panel.setFocus()
     QTest.mouseClick(dues, Qt.MouseButton.LeftButton)
     assert not concept.isChecked()
@@ -136,7 +139,47 @@ def test_pointing_at_a_row_marks_its_words_and_choosing_keeps_them(panel: WhyPan
 def test_marks_are_drawn_in_the_passage(panel: WhyPanel, qtbot: QtBot) -> None:
     explained(panel, qtbot)
     marked = [s.cursor.selectedText() for s in panel.passage_text.extraSelections()]
-    assert marked == ["harbour", "dues"]
+    assert marked == ["dues", "harbour", "dues"]  # a word of the strongest concept is underlined
+    assert panel.passage_text.extraSelections()[0].format.fontUnderline()
+
+
+def test_the_reasons_of_all_ways_of_searching_add_up_in_one_list(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    for most in (1, 3, 9):
+        *rows, together = reason_rows(explanation, most)
+        assert round(math.fsum(number(r.value) for r in rows), 2) == number(together.value)
+        assert number(together.value) == round(explanation.score, 2)
+    labels = [r.label for r in reason_rows(explanation, 3)]
+    assert labels == [
+        "“harbour”", "“dues”", "«harbour · dues · berth»", "2 smaller reasons", "Common to all passages",
+        "Not explained by concepts", "Together",
+    ]  # fmt: skip
+    visible = [r.figures.label for r in panel.details.rows if r.isVisibleTo(panel)]
+    assert visible[:2] == labels[:2]
+    assert "Matched words" not in [label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel)]
+
+
+def test_without_an_account_the_ways_of_searching_are_the_reasons(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = replace(explained(panel, qtbot), account=())
+    assert [r.label for r in reason_rows(explanation)] == ["Words in common", "Meaning", "Together"]
+    lines = (AccountLine("unnamed", "dense", "", 0.3), AccountLine("others", "bm25", "", 0.7))
+    bare = replace(explanation, concepts=(), account=lines, score=1.0)
+    rows = reason_rows(bare)
+    assert [r.label for r in rows] == ["Further passages: words in common", "Meaning", "Together"]
+    assert not any(r.open_ for r in rows)
+
+
+def test_the_second_level_has_the_parts_of_a_concept_and_stays_open(panel: WhyPanel, qtbot: QtBot) -> None:
+    explanation = explained(panel, qtbot)
+    pairs = pair_rows(explanation.concepts[0])
+    whole = math.fsum(number(r.value) for r in pairs)
+    assert whole == pytest.approx(explanation.concepts[0].contribution, abs=0.002)
+    toggle = next(b for b in panel.findChildren(Button) if b.text() == "All about the score")
+    assert not row(panel, pairs[0].label).isVisibleTo(panel)
+    QTest.keyClick(toggle, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: row(panel, pairs[0].label).isVisibleTo(panel), timeout=5000)
+    panel._show(replace(explanation, sentence="another"))
+    qtbot.waitUntil(lambda: row(panel, pairs[0].label).isVisibleTo(panel), timeout=5000)
 
 
 def test_error_is_shown_and_tried_again(panel: WhyPanel, qtbot: QtBot) -> None:
