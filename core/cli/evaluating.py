@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.base.files import write_bytes
-from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, RERANKED
+from core.base.types import BM25, CONCEPT, DENSE, FUSED, LEXICAL, MULTI, RERANKED
 from core.cli.output import out, print_json, progress
 
 if TYPE_CHECKING:
     from core.evaluate.report import System
 
-_KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED)
+_KNOWN = (BM25, DENSE, LEXICAL, MULTI, CONCEPT, FUSED)
 _MEASURES = "ndcg@10,mrr@10,recall@100,success@10,ap@100,hole@10"
 _MINUTES = 10.0  # of writing
 

@@ -11,9 +11,10 @@ from rich.table import Table
 
 from core.base.errors import BadDataset, ModelMissing
 from core.base.events import Control, Listener
-from core.base.types import RERANKED
+from core.base.types import CONCEPT, RERANKED
 from core.cli.expanding import written
 from core.cli.output import out
+from core.encode.encoder import Encoder
 from core.encode.load import open_encoder, open_reranker
 from core.evaluate import metrics, own, trec
 from core.evaluate.closely import OnTheClock
@@ -23,13 +24,15 @@ from core.evaluate.report import System, systems
 from core.evaluate.run import MEASURES, Evaluation, evaluate, evaluate_encoder
 from core.evaluate.significance import compare
 from core.evaluate.variants import strengthened
+from core.ingest.indexing import Indexer
 from core.models import adapted
 from core.models.bundles import RERANKER, active
 from core.search.fuse import Fusing, Method
 from core.search.rerank import Reranker
 from core.search.searcher import Searcher
-from core.store.database import require
+from core.store.database import open_writer, require
 from core.worker.finding import encoder_for
+from core.worker.ingesting import fit_concepts
 
 
 def measure(
@@ -51,6 +54,7 @@ def measure(
             plain = evaluate_encoder(
                 data, encoder, channels, measures=measures, control=control, listener=listener, fusing=fusing,
                 kept=kept, reranker=reader() if RERANKED in channels else None,
+                prepare=lambda made: _fit(made, encoder, control, listener) if CONCEPT in channels else None,
             )  # fmt: skip
             plain = reader.told(plain, fusing)
             if not rm3 and writing is None:
@@ -95,6 +99,15 @@ def measure_own(
         return reader.told(found, fusing)
     finally:
         searcher.close()
+
+
+def _fit(library: Path, encoder: Encoder, control: Control, listener: Listener) -> None:
+    """Find the concepts of a throw-away library, whose channel is to be measured."""
+    db = open_writer(library)
+    try:
+        fit_concepts(library, db, Indexer(library, db, encoder, control, listener), control, listener, force=True)
+    finally:
+        db.conn.close()
 
 
 class _Reader:

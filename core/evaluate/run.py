@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from core.base.errors import BadDataset
 from core.base.events import Control, Listener, Progress, ignore
-from core.base.types import BM25, DENSE, FUSED, LEXICAL, MULTI, RERANKED, Query
+from core.base.types import BM25, CONCEPT, DENSE, FUSED, LEXICAL, MULTI, RERANKED, Query
 from core.encode.encoder import Encoder
 from core.evaluate import metrics
 from core.evaluate.closely import Closely
@@ -22,7 +22,7 @@ from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 
 CHANNELS = (BM25, DENSE, FUSED)
-KNOWN = (BM25, DENSE, LEXICAL, MULTI, FUSED, RERANKED)
+KNOWN = (BM25, DENSE, LEXICAL, MULTI, CONCEPT, FUSED, RERANKED)
 _TOGETHER = (FUSED, RERANKED)  # all channels, without and with the reranker
 DEPTH = 100
 _SHOWN = 10  # hits of the timed searches, as the window asks for
@@ -127,12 +127,13 @@ def evaluate_encoder(
     control: Control | None = None, listener: Listener = ignore, fusing: Fusing | None = None,
     kept: KeptVectors | None = None, clock: bool = True, expansion: Mapping[str, Sequence[str]] | None = None,
     reranker: Reranker | None = None, folder: Path | None = None,
+    prepare: Callable[[Path], None] = lambda library: None,
 ) -> Evaluation:  # fmt: skip
     """Make a throw-away library of the corpus, each line one passage, and evaluate on it.
 
     Vectors in `kept` are not encoded again; the clock runs on searches that encode. `expansion` are texts by document
     id whose words find the document, too. `reranker` is that of the channel "reranked". The library is made in `folder`
-    (see `core.evaluate.throwaway.room`).
+    (see `core.evaluate.throwaway.room`); `prepare` is told of it when it is indexed, to give it what a channel needs.
 
     Raises:
         BadDataset, BadSetting, Cancelled, DiskFull
@@ -142,6 +143,7 @@ def evaluate_encoder(
     with room(folder) as library:
         heads = {DENSE} | ({LEXICAL} & encoder.heads) | ({MULTI} & set(channels))
         build(library, dataset, remembering, control or Control(), listener, heads, expansion)
+        prepare(library)
         if kept is not None:  # all at once is quicker than one by one
             remembering.encode(list(dataset.queries.values()), kind="query", control=control)
         searcher, timed = (Searcher(library, one, fusing, lambda name: reranker) for one in (remembering, encoder))
@@ -169,6 +171,8 @@ def _require_indexed(channels: Sequence[str], searcher: Searcher) -> None:
     lacking = [channel for channel in channels if channel not in own]
     if lacking:
         advice = "Take an encoder with such a head, or make the library with: whymatch ingest --multi"
+        if lacking == [CONCEPT]:
+            advice = "Find its concepts with: whymatch concepts --fit"
         raise BadDataset(f"The index has no {', '.join(lacking)}.", advice)
 
 

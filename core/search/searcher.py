@@ -14,6 +14,7 @@ from core.base.errors import BadQuery, IndexDamaged
 from core.base.events import Control
 from core.base.types import (
     BM25,
+    CONCEPT,
     DENSE,
     LEXICAL,
     MULTI,
@@ -37,6 +38,7 @@ from core.models import adapted
 from core.search import feedback, foreign, fuse, levels, phrases, steering, syntax, words
 from core.search import filters as filtering
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
+from core.search.concept_terms import concept_matches, with_concepts
 from core.search.fold import Folded, fold, unfolded
 from core.search.found import Found
 from core.search.fuse import Fusing, Rule
@@ -50,7 +52,7 @@ from core.store.database import known_errors
 from core.text.analyze import QueryTerm, query_terms
 from core.text.parts import query_parts
 
-CHANNELS = (BM25, DENSE, LEXICAL, MULTI)
+CHANNELS = (BM25, DENSE, LEXICAL, MULTI, CONCEPT)
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
 MOST_WORDS = 256
 MOST_CHARACTERS = 20_000  # of a query that are read for words
@@ -84,6 +86,7 @@ class MatchContext:
     means: Means | None = None  # what was taken out of both vectors
     rules: Mapping[str, Rule] = field(default_factory=dict)  # what makes contributions of the channels' scores
     steering: Mapping[int, float] = field(default_factory=dict)  # concept -> what steering it adds to the dense score
+    concepts: Mapping[int, float] = field(default_factory=dict)  # latent -> its part of the concept part's raw score
 
 
 class Searcher:
@@ -282,6 +285,7 @@ class Searcher:
         return MatchContext(
             query, passage, score, parts, terms, prepared.vector, vector, dense_score, tokens, means, ranking.rules,
             {} if prepared.steered is None else prepared.steered.by_concept(passage_id),
+            concept_matches(snapshot, prepared.concepts, passage_id) if CONCEPT in ranking.scores else {},
         )  # fmt: skip
 
     def found(self, query: Query, *, tried: bool = False) -> Found:
@@ -353,14 +357,17 @@ class Searcher:
         weights = {**self._fusing(snapshot).weights, **query.weights}
         parts = tuple(query_parts(terms, self._languages))
         prepared = Prepared(tuple(terms), None, weights, strange=self._strange, parts=parts)
-        wanted = (*self._wanted(snapshot, query), *((DENSE,) if query.boosts else ()))
-        heads = [c for c in dict.fromkeys(wanted) if c in self._encoder.heads]
+        wanted = self._wanted(snapshot, query)
+        by_vector = (DENSE,) if query.boosts or CONCEPT in wanted else ()
+        heads = [c for c in dict.fromkeys((*wanted, *by_vector)) if c in self._encoder.heads]
         if heads and snapshot.generation.segments:
             if snapshot.generation.encoder == self._encoder.id:
                 seen = query.text[: _CHARACTERS_A_TOKEN * self._encoder.max_tokens]
                 prepared = _encoded(self._encoder, seen, heads, prepared)
                 try:
                     prepared = _neutral(snapshot, prepared)
+                    if CONCEPT in wanted:
+                        prepared = with_concepts(snapshot, prepared)
                 except IndexDamaged:
                     self._damaged = True
                     notices.append(_DAMAGED)
