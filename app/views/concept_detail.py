@@ -90,7 +90,7 @@ class ConceptCard(Card):
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self._scroller)
         self.body.addWidget(self._stack)
-        self.title = Label("", "title", wrap=True)
+        self.title = Label("", "heading", wrap=True)
         self.where = Label("", "muted", wrap=True)
         self.badge = Badge()
         self.named = Label("", "small", wrap=True)

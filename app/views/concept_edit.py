@@ -12,6 +12,7 @@ from app.i18n import tr
 from app.models.concept_rows import ALL, ConceptModel
 from app.views.dialogs import Sheet
 from app.widgets.buttons import Button
+from app.widgets.card import Card
 from app.widgets.labels import Label
 from app.widgets.search_box import SearchBox
 from core.base.types import Concept
@@ -80,8 +81,11 @@ class MergeSheet(Sheet):
         self.yes = Button(tr("It is the same"), "primary", "", lambda: self._take(self.list.currentIndex()))
         self.yes.setEnabled(False)
         self.list.selectionModel().currentChanged.connect(lambda now, _: self.yes.setEnabled(now.isValid()))
+        framed = Card(padding=4)
+        framed.body.addWidget(self.list)
         self.body.addWidget(self.search)
-        self.body.addWidget(self.list)
+        self.body.addWidget(framed)
+        self._column.setStretchFactor(self.body, 100)
         self.buttons.addWidget(self.yes)
         self._then = then
         self.search.setFocus()

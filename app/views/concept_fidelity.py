@@ -43,14 +43,14 @@ def facts(figures: Mapping[str, Any]) -> list[Fact]:
         found.append(
             Fact(
                 tr("What search still finds"),
-                tr("Searching by concepts alone, so many of the right passages are still among the best hundred."),
+                tr("Of the right passages that search by full meaning finds, so many are found by concepts alone."),
                 recall,
             )
         )
     rank = _first(figures, "ndcg_kept", "ndcg@10_kept", "ndcg_10_kept", "mrr_kept")
     if rank is not None:
         found.append(Fact(tr("How well it still ranks"), tr(
-            "Searching by concepts alone, the right passage stands so nearly at the top as it does by full meaning."
+            "How near to the top the right passage stands by concepts alone, compared with search by full meaning."
         ), rank))  # fmt: skip
     order = figures.get("spearman")
     if isinstance(order, float | int):

@@ -53,9 +53,9 @@ class MapView(QWidget):
             IconButton("zoom-in", tr("Nearer"), lambda: self.map.zoom(STEP), kind="secondary"),
             IconButton("concepts", tr("The whole map"), self.map.show_whole, kind="secondary"),
         )
-        hint = Label(tr(_HINT), "small", wrap=True)
-        line = row(hint, *self.tools)
-        line.setStretch(0, 1)
+        self.hint = Label(tr(_HINT), "small", wrap=True)
+        line = row(self.hint, None, *self.tools)
+        line.setStretch(0, 100)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
@@ -75,6 +75,11 @@ class MapView(QWidget):
         self._stale = True
         if self._looked:
             self._ask()
+
+    def set_compact(self, on: bool) -> None:
+        """Leave the room to the map; its tooltip says what it shows."""
+        self.hint.setVisible(not on)
+        self.setToolTip(tr(_HINT) if on else "")
 
     def choose(self, number: int | None) -> None:
         self.map.choose(number)

@@ -34,8 +34,8 @@ from core.base.types import Concept
 
 LIST, MAP, PROFILE, COMPARE, FIDELITY = "list", "map", "profile", "compare", "fidelity"
 VIEWS = {
-    LIST: "List", MAP: "Map", PROFILE: "In a folder or document", COMPARE: "Compare",
-    FIDELITY: "How much they explain",
+    LIST: "List", MAP: "Map", PROFILE: "Folder or file", COMPARE: "Compare",
+    FIDELITY: "What they explain",
 }  # fmt: skip
 NARROW = 700  # below this width the concept stands below the list
 
@@ -142,7 +142,8 @@ class ConceptPage(Page):
         across = Qt.Orientation.Vertical if self.width() < narrow else Qt.Orientation.Horizontal
         if self.split.orientation() != across:
             self.split.setOrientation(across)
-            self.split.setSizes([1, 1] if across is Qt.Orientation.Vertical else [560, 420])
+            self.map.set_compact(across is Qt.Orientation.Vertical)
+            self.split.setSizes([900, 1100] if across is Qt.Orientation.Vertical else [560, 420])
 
     def show_target(self, target: Any) -> None:
         """A concept's id, or a `Scope` of documents whose profile is wanted."""

@@ -14,6 +14,7 @@ from app.i18n import grouped, tr
 from app.models.documents import DocumentModel, name
 from app.views.dialogs import Sheet
 from app.widgets.buttons import Button
+from app.widgets.card import Card
 from app.widgets.hit_filters import FIELDS, shorten, value_name
 from app.widgets.labels import Label
 from app.widgets.page_offsets import one_line
@@ -118,8 +119,11 @@ class DocumentSheet(Sheet):
         self.list.activated.connect(self._take)
         self.list.clicked.connect(self._take)
         self.body.addWidget(Label(tr("Choose one of them."), "muted"))
+        framed = Card(padding=4)
+        framed.body.addWidget(self.list)
         self.body.addWidget(self.search)
-        self.body.addWidget(self.list)
+        self.body.addWidget(framed)
+        self._column.setStretchFactor(self.body, 100)
         self._then = then
         self.close_button.set_kind("secondary")
         self.search.setFocus()

@@ -15,11 +15,13 @@ WHAT = (
     "on this computer; nobody chose them beforehand."
 )
 _CLEAR = {
-    Clearness.CLEAR: "Clear: of passages shown together, the one that does not belong was found {share} of the time.",
-    Clearness.MIXED: "Mixed: of passages shown together, the one that does not belong was found only {share} of the "
-                     "time.",
-    Clearness.WEAK: "Vague: of passages shown together, the one that does not belong was found only {share} of the "
-                    "time. It is not given as a reason for a match, unless you give it a name.",
+    Clearness.CLEAR: "In a test, one passage that does not belong was put among nine of its own: it was found {share} "
+                     "of the time (guessing finds 10 %).",
+    Clearness.MIXED: "In a test, one passage that does not belong was put among nine of its own: it was found only "
+                     "{share} of the time (guessing finds 10 %).",
+    Clearness.WEAK: "In a test, one passage that does not belong was put among nine of its own: it was found only "
+                    "{share} of the time (guessing finds 10 %). So it is not given as a reason for a match, unless you "
+                    "give it a name.",
     Clearness.UNTESTED: "It was not tested how clear it is: too few passages hold it.",
 }  # fmt: skip
 _NAMED = {
@@ -66,8 +68,8 @@ def weight_words(one: ConceptWeight) -> str:
 def sureness(difference: Difference) -> str:
     """How likely it is that a difference is more than chance."""
     if abs(difference.z) >= SURE:
-        return tr("surely more")
-    return tr("probably more") if abs(difference.z) >= LIKELY else tr("may be chance")
+        return tr("surely")
+    return tr("probably") if abs(difference.z) >= LIKELY else tr("perhaps by chance")
 
 
 def found_words(listing: Listing) -> str:

@@ -36,28 +36,34 @@ class _Taken:
         return any(box.intersects(other) for cell in _cells(box) for other in self._cells.get(cell, ()))
 
 
-def place(wanted: Sequence[Wanted], area: QRectF, first: Iterable[int] = ()) -> dict[int, QRectF]:
+def place(wanted: Sequence[Wanted], area: QRectF, first: Iterable[int] = (), front: int = 0) -> dict[int, QRectF]:
     """Where each name stands, by its key; those without room are left out.
 
     Names are tried in their order, those in `first` before all others, at the right of their dot, then at its left,
-    above and below. A name covers neither another name nor a dot, and lies within `area`; those in `first` may cover
-    dots.
+    above and below. A name lies within `area` and covers no other name; nor does it cover a dot, unless it is in
+    `first` or among the `front` first ones: without those a crowded map would have no names.
     """
     before = set(first)
     names, dots = _Taken(), _Taken()
     for one in wanted:
-        dots.add(QRectF(one.x - one.radius, one.y - one.radius, 2 * one.radius, 2 * one.radius))
+        dots.add(_dot(one))
     found: dict[int, QRectF] = {}
-    for one in sorted(wanted, key=lambda w: w.key not in before):
+    for rank, one in enumerate(sorted(wanted, key=lambda w: w.key not in before)):
         if not area.contains(one.x, one.y):
             continue
-        for box in _boxes(one):
-            free = area.contains(box) and not names.meets(box)
-            if free and (one.key in before or not dots.meets(box)):
-                found[one.key] = box
-                names.add(box)
-                break
+        free = [box for box in _boxes(one) if area.contains(box) and not names.meets(box)]
+        box = next((box for box in free if not dots.meets(box)), None)
+        if box is None and free and (one.key in before or rank < front):
+            box = free[0]
+        if box is not None:
+            found[one.key] = box
+            names.add(box)
+            names.add(_dot(one))  # a dot that has a name stays in sight
     return found
+
+
+def _dot(one: Wanted) -> QRectF:
+    return QRectF(one.x - one.radius, one.y - one.radius, 2 * one.radius, 2 * one.radius)
 
 
 def _boxes(one: Wanted) -> tuple[QRectF, ...]:

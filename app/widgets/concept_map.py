@@ -27,10 +27,11 @@ from app.widgets.page_offsets import one_line
 from core.base.types import ConceptPoint
 
 SIDE = 1000.0  # of the scene, in which the map is a square
-EDGE = 60.0  # around it, so that outer names have room
+EDGE = 26  # pixels around it, so that outer dots are whole
 STEP, NEAREST = 1.25, 24.0  # of one zoom; how many times nearer than the whole one can go
 LEAST_DOT, MOST_DOT = 3.0, 13.0  # radius in pixels
-LONGEST = 30  # characters of a name on the map
+LONGEST = 28  # characters of a name on the map
+FRONT = 40  # the most frequent concepts in sight, whose names may cover dots
 REACH = 14.0  # pixels around the pointer in which a dot is found
 GROUPS = 6  # colours
 _DIRECTIONS = {
@@ -52,7 +53,7 @@ class ConceptMap(QGraphicsView):
         self._whole = True  # the whole map is shown, and stays so when the size changes
         self._pressed = QPointF()
         scene = QGraphicsScene(self)
-        scene.setSceneRect(-EDGE, -EDGE, SIDE + 2 * EDGE, SIDE + 2 * EDGE)
+        scene.setSceneRect(0, 0, SIDE, SIDE)
         self.setScene(scene)
         self.setAccessibleName(tr("Map of concepts"))
         self.setAccessibleDescription(tr("The arrow keys go from concept to concept, plus and minus change the scale."))
@@ -97,6 +98,9 @@ class ConceptMap(QGraphicsView):
 
     def show_whole(self) -> None:
         self._whole = True
+        size = self.viewport().size()
+        across, down = (EDGE * SIDE / max(1, side - 2 * EDGE) for side in (size.width(), size.height()))
+        self.setSceneRect(-across, -down, SIDE + 2 * across, SIDE + 2 * down)
         self.fitInView(self.sceneRect(), Qt.AspectRatioMode.IgnoreAspectRatio)
         self._stale()
 
@@ -133,13 +137,15 @@ class ConceptMap(QGraphicsView):
     def _placed(self) -> dict[int, QRectF]:
         if self._labels is None:
             metrics = QFontMetricsF(self._font())
-            wanted = []
+            wanted, area = [], QRectF(self.viewport().rect())
             for point in self._points:
                 at = self._at(point)
+                if not area.contains(at):
+                    continue
                 width = metrics.horizontalAdvance(_short(point.label)) + 4
                 wanted.append(Wanted(point.id, at.x(), at.y(), self._radius(point), width, metrics.height()))
             first = () if self._chosen is None else (self._chosen,)
-            self._labels = place(wanted, QRectF(self.viewport().rect()), first)
+            self._labels = place(wanted, area, first, FRONT)
         return self._labels
 
     def _font(self) -> QFont:
@@ -186,11 +192,11 @@ class ConceptMap(QGraphicsView):
     def _paint_name(self, painter: QPainter, point: ConceptPoint, box: QRectF) -> None:
         font = self._font()
         chosen = point.id == self._chosen
-        if chosen:
-            ground = colours().colour("accent_soft")
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ground)
-            painter.drawRoundedRect(box, 4, 4)
+        ground = colours().colour("accent_soft" if chosen else "surface")
+        ground.setAlphaF(1.0 if chosen else 0.78)  # a dot behind it shines through
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(box, 4, 4)
         painter.setFont(font)
         painter.setPen(colours().colour("accent_text" if chosen else "text"))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), _short(point.label))
@@ -294,7 +300,8 @@ class ConceptMap(QGraphicsView):
 
 
 def _short(label: str) -> str:
-    plain = one_line(label)
+    """The first two words of a name made of words; else what there is room for."""
+    plain = " · ".join(one_line(label).split(" · ")[:2])
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1].rstrip() + "…"
 
 
