@@ -24,8 +24,8 @@ from core.base.errors import from_os_error
 from core.base.files import read_json, write_json
 from core.encode.padding import batches
 from core.train.backbone import Backbone
+from core.train.m3_recipe import MOST_BYTES
 
-MOST_BYTES = 2 << 30  # about 25,000 passages of 100 tokens and 384 dimensions
 _DATA, _INDEX = "states.bin", "states.json"
 _BATCH_TOKENS = 4096
 _HALF = np.dtype("<f2")

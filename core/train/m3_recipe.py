@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 NAME = "heads"
+MOST_BYTES = 2 << 30  # of token states that are kept: about 25,000 passages of 100 tokens and 384 dimensions
 
 
 @dataclass(frozen=True, slots=True)

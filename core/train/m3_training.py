@@ -21,11 +21,12 @@ from core.encode.padding import pad
 from core.train.backbone import Backbone
 from core.train.bundle import weights_hash
 from core.train.finetune import Frozen
-from core.train.kept_states import MOST_BYTES, KeptStates
+from core.train.kept_states import KeptStates
 from core.train.loop import Callback, Settings, train
 from core.train.m3 import HEADS, M3, M3Settings, _Text
 from core.train.m3_heads import Expander, M3Heads
 from core.train.m3_losses import NO_TERM
+from core.train.m3_recipe import MOST_BYTES
 from core.train.record import Record
 from core.train.token_marks import TokenMarks
 from core.train.types import Candidates, Piece, Question

@@ -17,6 +17,7 @@ from core.search.searcher import Searcher
 from core.store import database
 from core.train import material
 from core.train.ground import require_enough
+from core.train.m3_recipe import MOST_BYTES
 from core.train.recipe_fields import Value, changed
 from core.train.recipes import FullStage, ReaderStage, Recipe, named
 from core.train.types import Piece
@@ -32,6 +33,8 @@ _LESSONS = 20  # passages of a question that the reranker scores
 _WRITTEN = 2.0  # seconds a question of the local model
 _EXPORT_SECONDS = 30.0
 _WORKING_MEMORY = 1_200_000_000  # torch with a small model at work
+_ENCODINGS = 4  # of the whole library by encoders on the way
+_TOKENS = 200  # of a passage
 _COPIES = 12  # of the model: checkpoints with their moments, the candidate, its graphs
 
 
@@ -90,8 +93,16 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
     size = int(sizes.get(WEIGHTS, sum(sizes.values())))
     return Estimate(
         recipe.name, (low * seconds, high * seconds), _WORKING_MEMORY + 4 * encoder.dimension * len(pieces),
-        _COPIES * size, questions, len(pieces),
+        _COPIES * size + _kept(recipe, len(pieces), encoder.dimension), questions, len(pieces),
     )  # fmt: skip
+
+
+def _kept(recipe: Recipe, pieces: int, dimension: int) -> int:
+    """Bytes of what is encoded and kept while it runs: the library's vectors by each encoder that is tried, and the
+    token states that heads learn from."""
+    vectors = _ENCODINGS * 4 * dimension * pieces if recipe.full is not None else 0
+    states = min(MOST_BYTES, _TOKENS * 2 * dimension * pieces) if recipe.heads is not None else 0
+    return vectors + states
 
 
 def _full_seconds(stage: FullStage, questions: int, pieces: int, query: float, passage: float) -> float:
