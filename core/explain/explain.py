@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from core.base.types import ConceptPair, ConceptShare, Explanation, Query
@@ -16,6 +17,7 @@ from core.index.concept_model import ConceptModel
 from core.search.searcher import MatchContext
 
 _CHARACTERS = 2_000  # of a query that are aligned word by word
+_MUTED = 0.01  # of the largest contribution: what rounding leaves of a muted concept
 
 
 class Matcher(Protocol):
@@ -52,12 +54,12 @@ def explain(
     )
     text = match.query.text[:_CHARACTERS]
     pairs = align(searcher.encoder, text, passage.text, passage.language, sentences) if meant else ()
-    said = reason(passage, shares, match.terms, pairs, loose=loose)
+    said = reason(passage, _steered(match, shares), match.terms, pairs, loose=loose)
     return Explanation(
         query=query.text, passage=passage, score=match.score, parts=match.parts, terms=match.terms, alignment=pairs,
         concepts=shares, dense_score=split_score.score, common=split_score.common, residual=split_score.residual,
         explained_share=split_score.explained_share, sentence=said, tokens=match.tokens,
-        account=account(match, shares, split_score.common),
+        account=account(match, shares, split_score.common, labels),
     )  # fmt: skip
 
 
@@ -68,6 +70,15 @@ def _decomposed(
     if concepts is None or query is None or passage is None or concepts.bias.shape != query.shape:
         return Decomposition(match.dense_score, 0.0, (), match.dense_score, 0.0)
     return decompose(concepts, labels, query, passage, match.dense_score, merged)
+
+
+def _steered(match: MatchContext, shares: Sequence[ConceptShare]) -> list[ConceptShare]:
+    """The shares as they count after steering, the largest first: what is muted is no reason."""
+    if not match.steering:
+        return list(shares)
+    changed = [replace(c, contribution=c.contribution + match.steering.get(c.id, 0.0)) for c in shares]
+    least = _MUTED * max((abs(c.contribution) for c in shares), default=0.0)
+    return sorted((c for c in changed if abs(c.contribution) > least), key=lambda c: -c.contribution)
 
 
 def _share(part: Part, labels: Mapping[int, str], score: float, where: Places) -> ConceptShare:

@@ -340,7 +340,9 @@ class Searcher:
             if query.like is not None:
                 prepared = replace(prepared, vector=steering.rebuilt(snapshot, query.like, query.because))
             if query.boosts and prepared.vector is not None:
-                prepared = replace(prepared, steered=steering.of_query(snapshot, query.boosts, prepared.vector))
+                changes = steering.of_query(snapshot, query.boosts, prepared.vector)
+                terms = steering.reweighed(snapshot, query.boosts, prepared.vector, prepared.concepts)
+                prepared = replace(prepared, steered=changes, concepts=terms)
         except IndexDamaged:
             self._damaged = True
             notices.append(_DAMAGED)
@@ -401,7 +403,8 @@ class Searcher:
     def _usable(self, snapshot: Snapshot, query: Query, prepared: Prepared) -> tuple[str, ...]:
         """The query's channels that can be scored; words alone when none of them can."""
         channels = tuple(c for c in self._wanted(snapshot, query) if prepared.can(c)) or (BM25,)
-        return (*channels, STEER) if prepared.can(STEER) else channels
+        by_terms = CONCEPT in channels and DENSE not in channels  # which are steered themselves
+        return (*channels, STEER) if prepared.can(STEER) and not by_terms else channels
 
     def _ranked(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None,

@@ -21,6 +21,7 @@ from core.index.concept_model import ConceptModel
 from core.index.dense import Floats
 from core.index.snapshot import Ids, Scores, Snapshot
 from core.store import concepts as marked
+from core.text.analyze import QueryTerm
 
 Families = Mapping[int, tuple[int, ...]]  # concept -> latents that count as it, itself among them
 
@@ -106,6 +107,24 @@ def required(codes: ConceptCodes, groups: Families, wanted: Sequence[int]) -> Id
 def of_query(snapshot: Snapshot, factors: Mapping[int, float], vector: Floats) -> Steered:
     """`steered` by the snapshot's concepts. Raises BadQuery for what is none of them."""
     return steered(codes_of(snapshot), families(snapshot, list(factors)), factors, vector)
+
+
+def reweighed(
+    snapshot: Snapshot, factors: Mapping[int, float], vector: Floats, terms: tuple[QueryTerm, ...]
+) -> tuple[QueryTerm, ...]:  # fmt: skip
+    """The terms that the channel `concept` makes of the query `vector` [D], their weights times the factors (0 at
+    least); a boosted concept that the query does not hold counts like its weightiest. Raises BadQuery."""
+    if not terms:
+        return ()
+    groups = families(snapshot, list(factors))
+    by_latent = {str(latent): factor for concept, factor in factors.items() for latent in groups[concept]}
+    held_M = codes_of(snapshot).model.encode(vector[None, :])[0] > 0
+    weights, most = {t.text: t.weight for t in terms}, max(t.weight for t in terms)
+    for latent, factor in by_latent.items():
+        weight = weights.get(latent, 0.0)
+        added = most if factor > 1.0 and not held_M[int(latent)] else weight
+        weights[latent] = weight + (max(factor, 0.0) - 1.0) * added
+    return tuple(QueryTerm(latent, (latent,), weight) for latent, weight in weights.items() if weight > 0)
 
 
 def steered(codes: ConceptCodes, groups: Families, factors: Mapping[int, float], vector: Floats) -> Steered:

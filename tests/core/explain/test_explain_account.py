@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core.base.types import BM25, DENSE, Level, Query
+from core.base.types import BM25, DENSE, STEER, Level, Query
 from core.encode.encoder import Encoder
 from core.explain.decompose import decompose
 from core.explain.explain import explain
@@ -139,3 +141,31 @@ def test_what_is_not_named_is_left_to_the_residual(fitted: Fitted, searcher: Sea
     total = sum(part.contribution for part in found.listed) + found.common + found.residual
     assert total == pytest.approx(match.dense_score, abs=1e-6)
     assert np.isclose(found.common, whole.common)
+
+
+def test_a_steered_hit_is_accounted_for_by_concept(fitted: Fitted, searcher: Searcher) -> None:
+    """What is muted is taken back in full, and is no reason any more."""
+    _, model, labels = fitted
+    query = Query(TEXT)
+    plain = explain(searcher, model, labels, query, searcher.search(query).hits[0].passage.id)
+    first, second = (c.id for c in plain.concepts[:2])
+    steered = replace(query, boosts={first: 0.0, second: 2.0})
+    found = explain(searcher, model, labels, steered, plain.passage.id)
+    assert sum(line.contribution for line in found.account) == pytest.approx(found.score, abs=1e-9)
+    lines = {line.id: line for line in found.account if line.channel == STEER}
+    by_itself = {line.id: line for line in found.account if line.kind == "concept" and line.channel == DENSE}
+    assert lines[first].contribution == pytest.approx(-by_itself[first].contribution, rel=1e-2)
+    assert lines[second].contribution == pytest.approx(by_itself[second].contribution, rel=1e-2)
+    assert lines[first].label == labels[first]
+    assert f"«{labels[first]}»" in plain.sentence
+    assert f"«{labels[first]}»" not in found.sentence
+
+
+def test_more_like_a_passage_has_its_reasons(fitted: Fitted, searcher: Searcher) -> None:
+    _, model, labels = fitted
+    query = Query("", like=int(searcher.snapshot().ids()[0]))
+    hit = searcher.search(query).hits[0]
+    found = explain(searcher, model, labels, query, hit.passage.id)
+    assert found.score == hit.score == pytest.approx(found.dense_score)
+    assert found.concepts
+    assert found.sentence

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.base.errors import BadQuery, NotFound
-from core.base.types import BM25, DENSE, STEER, Filters, Level, Query, SearchResult
+from core.base.types import BM25, CONCEPT, DENSE, STEER, Filters, Level, Query, SearchResult
 from core.encode.encoder import Encoder
 from core.index.concept_codes import ConceptCodes
 from core.library import Library
@@ -135,6 +135,20 @@ def test_words_alone_can_be_steered(searcher: Searcher, codes: ConceptCodes) -> 
     result = searcher.search(replace(query, boosts={concept: 3.0}))
     assert {part.channel for hit in result.hits for part in hit.parts} == {BM25, STEER}
     assert all(hit.score == sum(part.contribution for part in hit.parts) for hit in result.hits)
+
+
+def test_the_channel_of_concepts_is_steered_by_its_terms(searcher: Searcher, codes: ConceptCodes) -> None:
+    query = Query(TWO_THINGS[0], k=COUNT, channels=(CONCEPT,))
+    own, other = held(searcher, codes, query)[0], not_held(searcher, codes, query)
+    plain, passage = scores(searcher.search(query)), int(codes.postings(own)[0][0])
+    part = searcher.context(query, passage).concepts[own]
+    for factor in (0.0, 2.0):
+        result = searcher.search(replace(query, boosts={own: factor}))
+        assert scores(result)[passage] - plain[passage] == pytest.approx((factor - 1) * part)
+        assert all([part.channel for part in hit.parts] == [CONCEPT] for hit in result.hits)
+    holding = codes.postings(other)[0]
+    added = searcher.search(replace(query, boosts={other: 2.0}))
+    assert place(added, holding) < place(searcher.search(query), holding) - 10
 
 
 def test_a_context_has_the_changes_by_concept(searcher: Searcher, codes: ConceptCodes) -> None:
