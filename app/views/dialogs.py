@@ -19,6 +19,8 @@ from core import __version__
 # keys that a page or a list hears itself
 IN_PAGES = (
     ("Why this match?", "Ctrl+I"),
+    ("Take the last change of what counts in a search back", "Ctrl+Z"),
+    ("Count a concept more, or less", "+  −"),
     ("From the search box into the hits", "Down"),
     ("Open the document at the passage, ask the question", "Return"),
     ("Start a new line in the question", "Shift+Return"),

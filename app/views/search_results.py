@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.context import Context
@@ -20,6 +21,7 @@ from core.base.errors import BadQuery, KnownError
 from core.base.types import BM25, Level, SearchResult
 
 ROUND = 6  # pixels that rows keep from the upper and lower edge of their card
+_ROOMY = 60  # characters in a line
 EXACTLY = 0.5  # milliseconds below which a time says nothing
 
 
@@ -115,6 +117,11 @@ class SearchResults(QWidget):
         self.no_hits = EmptyState("search", tr("No passage matches"), "", actions, self._stack)
         for state in (self.nothing_yet, self.start, self.no_hits):
             state.text.setMinimumWidth(400)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is said elsewhere too gives way on a narrow page."""
+        super().resizeEvent(event)
+        self._missing.setVisible(self.width() > _ROOMY * self.fontMetrics().averageCharWidth())
 
     def _rest(self) -> None:
         self.busy.stop()

@@ -35,7 +35,7 @@ class Steer(QObject):
         self._context = context
         self._page = page
         self.state = Steering()
-        self._before: list[Steering] = []
+        self._before: list[Callable[[], None]] = []  # what takes each change back, the last one at the end
         self._hear: Callable[[Mapping[int, str]], None] = _nobody  # waits for the concepts of a passage
         self._known: dict[int, Mapping[int, str]] = {}  # concepts of passages
         self._seen: tuple[str, int] = ("", -1)  # text and generation that the question's concepts are of
@@ -62,14 +62,20 @@ class Steer(QObject):
         """Steer so from now on."""
         if steering == self.state:
             return
-        self._before = [*self._before[1 - BEFORE :], self.state]
+        self._keep_state()
         self._set(steering)
 
+    def remember(self, back: Callable[[], None]) -> None:
+        """The search is changed in another way, which `back` takes back."""
+        self._before = [*self._before[1 - BEFORE :], back]
+        self._show()
+
     def undo(self) -> bool:
-        """Steer as before the last change. False when there was none."""
+        """Search as before the last change. False when there was none."""
         if not self._before:
             return False
-        self._set(self._before.pop())
+        self._before.pop()()
+        self._show()
         return True
 
     def leave_like(self) -> bool:
@@ -82,9 +88,13 @@ class Steer(QObject):
     def typed(self) -> None:
         """The person asks for something else in words, which is searched for once typing rests."""
         if self.state.like is not None:
-            self._before = [*self._before[1 - BEFORE :], self.state]
+            self._keep_state()
             self.state = self.state.freely()
             self._show()
+
+    def _keep_state(self) -> None:
+        before = self.state
+        self.remember(lambda: self._set(before))
 
     def _start_anew(self) -> None:
         """The concepts were found anew: numbers of old ones mean nothing any more."""

@@ -34,14 +34,18 @@ FEW = 5
 
 
 class WhyDetails(Scroller):
-    """`pointed(RowFigures)` names what to mark in the passage; None means nothing in particular. Where `steers` is set,
-    a concept has a button that sends `concept_asked(id, where on the screen)`."""
+    """`pointed(RowFigures)` names what to mark in the passage; None means nothing in particular.
+
+    Where `steers` is set, a concept has a button that sends `concept_asked(id, where on the screen)`, and `other_asked`
+    asks about a passage that was not found.
+    """
 
     pointed = Signal(object)
     concept_asked = Signal(int, QPoint)
+    other_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, spacing=4)
+        super().__init__(parent, spacing=2)
         self.body.setContentsMargins(0, 4, 10, 4)
         self.steers = False
         self._rows: list[WhyRow] = []
@@ -69,6 +73,9 @@ class WhyDetails(Scroller):
         lines.setSpacing(4)
         self._second_level(lines, e)
         self._folding(self.body, tr("All about the score"), second, "_more_open")
+        if self.steers:
+            other = Button(tr("Expected another one? Ask why it is not here"), "link", "why", self.other_asked.emit)
+            self.body.addWidget(other, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
         self.verticalScrollBar().setValue(0)
 
@@ -111,6 +118,7 @@ class WhyDetails(Scroller):
             into.addWidget(made)
             return
         steer = IconButton("more", tr("Steer by {concept}", concept=one_line(figures.label)))
+        steer.setFixedHeight(made.sizeHint().height())
         ask = self.concept_asked.emit
         steer.clicked.connect(lambda: ask(figures.concept, steer.mapToGlobal(steer.rect().bottomLeft())))
         made.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

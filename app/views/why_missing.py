@@ -14,7 +14,7 @@ from app.views.why_not_sheet import WhyNotSheet
 from app.widgets.steer_state import MORE
 from app.widgets.why_lifts import freed
 from core.base.errors import NotFound
-from core.base.types import Lift, Query, SearchResult, WhyNot
+from core.base.types import Filters, Lift, Query, SearchResult, WhyNot
 
 
 class Missing(QObject):
@@ -74,11 +74,17 @@ class Missing(QObject):
         query, steering = self._result.query, self._steer.state
         match lift.kind:
             case "word":
-                self.wanted.emit(f"{query.text} {lift.what}", query.filters)
+                self._search(f"{query.text} {lift.what}", query.filters)
             case "concept":
                 self._steer.choose(steering.counting(lift.id, lift.what, MORE))
             case "filter":
                 told = self._result.understood, self._result.understood_at
-                self.wanted.emit(*freed(query.text, *told, query.filters, why.excluded))
+                self._search(*freed(query.text, *told, query.filters, why.excluded))
             case _:
                 self._steer.choose(steering.only_by((lift.what,)))
+
+    def _search(self, text: str, filters: Filters) -> None:
+        """Search for something else, with a way back."""
+        before = self._result.query
+        self._steer.remember(lambda: self.wanted.emit(before.text, before.filters))
+        self.wanted.emit(text, filters)

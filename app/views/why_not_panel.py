@@ -86,7 +86,6 @@ class WhyNotPanel(QFrame):
 
     def _build(self) -> None:
         self._close = IconButton("close", tr("Close"), self.closed.emit)
-        other = Button(tr("Another passage…"), "link", "", self.other_asked.emit)
         self._place = ElidedLabel("", "small")
         self._busy = Busy(delay_ms=200)
         self._banner = Banner()
@@ -96,7 +95,7 @@ class WhyNotPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 10, 10, 14)
         column.setSpacing(6)
-        column.addLayout(row(Label(tr("Why not this one?"), "heading"), None, other, self._close))
+        column.addLayout(row(Label(tr("Why not this one?"), "heading"), None, self._close))
         column.addWidget(self._place)
         column.addWidget(self._banner)
         column.addWidget(self._busy)
@@ -130,6 +129,8 @@ class WhyNotPanel(QFrame):
                 body.addWidget(one)
         self._show_lacks(why)
         self._show_passage(why)
+        other = Button(tr("Ask about another passage…"), "link", "why", self.other_asked.emit)
+        body.addWidget(other, 0, Qt.AlignmentFlag.AlignLeft)
         body.addStretch(1)
         self._scroller.verticalScrollBar().setValue(0)
 

@@ -11,7 +11,7 @@ from app.i18n import tr
 from app.views.why_details import WhyDetails
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
-from app.widgets.buttons import Button, IconButton
+from app.widgets.buttons import IconButton
 from app.widgets.card import Card, row
 from app.widgets.hit_model import name_of, pages_text
 from app.widgets.labels import ElidedLabel, Label
@@ -49,7 +49,6 @@ class WhyPanel(QFrame):
     def set_steers(self, on: bool) -> None:
         """Offer to steer the search by the concepts that are shown."""
         self._details.steers = on
-        self._other.setVisible(on)
 
     @property
     def explanation(self) -> Explanation | None:
@@ -99,9 +98,7 @@ class WhyPanel(QFrame):
         self._details = WhyDetails()
         self._details.pointed.connect(self._mark)
         self._details.concept_asked.connect(lambda concept, at: self.concept_asked.emit(self._explanation, concept, at))
-        self._other = Button(tr("Missing another one?"), "link", "", self.other_asked.emit)
-        self._other.setToolTip(tr("Ask why a passage that you expected is not among the hits"))
-        self._other.hide()
+        self._details.other_asked.connect(self.other_asked)
         self._text = MarkedText(tr("The passage, with the marked words"))
         self._blank = QWidget()
         self._stack = QStackedWidget()
@@ -111,7 +108,7 @@ class WhyPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 10, 10, 14)
         column.setSpacing(6)
-        column.addLayout(row(Label(tr("Why this match?"), "heading"), None, self._other, self._close))
+        column.addLayout(row(Label(tr("Why this match?"), "heading"), None, self._close))
         column.addWidget(self._place)
         column.addWidget(self._banner)
         column.addWidget(self._busy)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.i18n import tr
@@ -20,7 +20,9 @@ from app.widgets.steer_state import Steering
 from core.base.types import ConceptWeight
 
 MOST = 4  # concepts of the question that are shown
+FEW = 2  # of them on a tight line
 _TOPICS = 12
+SHORT, TIGHT = 84, 48  # characters in a line
 
 
 class SteerBar(QWidget):
@@ -69,6 +71,22 @@ class SteerBar(QWidget):
         self.topics.show_topics(self._steering, None if concepts is None else concepts[:_TOPICS])
         self._show_parts()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """On a narrow line the label says less, and fewer of the question's concepts are shown."""
+        room = self.width() / max(1, self.fontMetrics().averageCharWidth())
+        asked = bool(self._asked) and self._steering.like is None
+        said = (tr("Your question is about") if room > SHORT else tr("About")) if asked else tr("Steered by")
+        self._label.setText(said)
+        self._label.setVisible(bool(self.chips) and room > TIGHT)
+        steered = self._steering.concepts
+        plain = [chip for chip in self.chips if chip.concept not in steered]
+        for chip in self.chips:
+            chip.setVisible(chip.concept in steered or room > TIGHT or chip in plain[:FEW])
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
@@ -99,8 +117,7 @@ class SteerBar(QWidget):
 
     def _show_parts(self) -> None:
         s = self._steering
-        self._label.setVisible(bool(self.chips))
-        self._label.setText(tr("Your question is about") if self._asked and s.like is None else tr("Steered by"))
+        self._fit()
         self.only.setVisible(bool(s.channels))
         self.only.setText(tr("Only {ways}  ×", ways=", ".join(channel_name(c) for c in s.channels)))
         self.clear_button.setVisible(bool(s))

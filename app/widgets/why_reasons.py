@@ -49,7 +49,7 @@ def reason_rows(e: Explanation, most: int = FEW) -> list[RowFigures]:
     if others:
         label = plural(len(others), "{n} smaller reason", "{n} smaller reasons")
         value = shown[len(listed)]
-        rows.append(RowFigures(label, _points(value), max(0.0, value) / largest, tip=_these(e, others)))
+        rows.append(RowFigures(label, _points(value), max(0.0, value) / largest, "outline", tip=_these(e, others)))
     rows += [_row(e, line, value, largest) for line, value in zip(rest, shown[len(shown) - len(rest) :], strict=True)]
     return [*rows, RowFigures(tr("Together"), _points(total), strong=True)]
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pages_fixtures
 import pytest
+import test_app_access
 from hypothesis import given
 from hypothesis import strategies as st
 from pages_fixtures import Desk
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
@@ -160,6 +161,34 @@ def test_a_lens_is_saved_looked_through_and_deleted_with_a_way_back(page: Search
     qtbot.waitUntil(lambda: not library.lenses("sae-test") and desk.messages[-1].action == "Undo", timeout=5000)
     desk.messages[-1].on_action()
     qtbot.waitUntil(lambda: [one.name for one in library.lenses("sae-test")] == ["For the treasurer"], timeout=5000)
+
+
+def test_every_control_can_be_reached_and_says_what_it_is(page: SearchPage, qtbot: QtBot) -> None:
+    search(page, qtbot, "harbour dues")
+    page.steer.choose(Steering().counting(MONEY, "money & payment", OFF).more_like(1, "it", {}).only_by(("dense",)))
+    page._why_current()
+    qtbot.waitUntil(lambda: settled(page) and page.why.panel.explanation is not None, timeout=5000)
+    qtbot.waitUntil(lambda: any(r.isVisibleTo(page) for r in page.why.panel.details.rows), timeout=5000)
+    test_app_access.check(page)
+    names = {test_app_access.name(widget) for widget in test_app_access.controls(page)}
+    assert {"Steer by «harbour · dues · berth»", "Concept: money & payment, left out of account", "Undo"} <= names
+    page.missing.ask(1)
+    qtbot.waitUntil(lambda: page.why.not_panel.shown is not None, timeout=5000)
+    qtbot.waitUntil(lambda: all(b.isVisibleTo(page) for b in page.why.not_panel.lifts), timeout=5000)
+    test_app_access.check(page)
+
+
+def test_a_concept_of_a_passage_is_steered_by_from_the_reason(page: SearchPage, qtbot: QtBot) -> None:
+    search(page, qtbot, "harbour dues")
+    page._why_current()
+    qtbot.waitUntil(lambda: page.why.panel.explanation is not None, timeout=5000)
+    page.steer.concept_menu(page.why.panel.explanation, MONEY, QPoint())
+    menu = page.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)[-1]
+    actions = {action.text(): action for action in menu.actions()}
+    actions["More like this passage, because of it"].trigger()
+    menu.hide()
+    qtbot.waitUntil(lambda: settled(page) and page._query.because == (MONEY,), timeout=5000)
+    assert dict(page.steer.bar.like.concepts)[DUES] == "harbour · dues · berth"
 
 
 def test_without_concepts_nothing_is_offered(page: SearchPage, qtbot: QtBot) -> None:

@@ -104,6 +104,10 @@ def test_a_proposed_word_is_added_and_the_passage_is_looked_at_again(page: Searc
     page.steer.bar.only.click()
     qtbot.waitUntil(lambda: page._query.channels == (), timeout=5000)
     assert page._query.boosts == {ICE: 2.0}
+    for _ in range(4):  # the channels twice, the concept, the word
+        assert page.steer.undo()
+    qtbot.waitUntil(lambda: page._query.text == "harbour dues" and page._query.boosts == {}, timeout=5000)
+    assert not page.steer.undo()
 
 
 def test_what_keeps_it_out_is_told_in_words_and_left_out_by_a_press(page: SearchPage, qtbot: QtBot) -> None:
