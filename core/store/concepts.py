@@ -16,7 +16,7 @@ from core.store.documents import now
 # times in ten. A concept that does no better than one in three says nothing a person could follow.
 LEAST_QUALITY = 1 / 3
 LONGEST_NAME = 80  # characters of a name that a person gives
-PERSON = "person"  # `Concept.named_by`
+BY_MODEL, PERSON = "model", "person"  # `Concept.named_by`
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,11 @@ class Mark:
 
 
 def put_concepts(db: Database, model: str, rows: Iterable[Concept]) -> None:
-    """Store the concepts of `model`, in place of any it had; marks stay. Call inside a transaction."""
+    """Store the concepts of `model`, in place of any it had; call inside a transaction.
+
+    Marks stay, and so do names that a language model wrote: `model` names the passages that it was fitted on, too.
+    """
+    written = {c.id: c.label for c in _stored(db, model) if c.named_by == BY_MODEL}
     db.execute("DELETE FROM concept WHERE model = ?", (model,))
     db.conn.executemany(
         "INSERT INTO concept (model, latent, label, terms, passages, examples, idf, quality, named_by) "
@@ -39,6 +43,15 @@ def put_concepts(db: Database, model: str, rows: Iterable[Concept]) -> None:
              c.named_by) for c in rows
         ],
     )  # fmt: skip
+    for latent, name in written.items():
+        put_name(db, model, latent, name)
+
+
+def put_name(db: Database, model: str, latent: int, name: str) -> None:
+    """Give a concept the name that a language model wrote; a name of the person's stands before it all the same."""
+    db.execute(
+        "UPDATE concept SET label = ?, named_by = ? WHERE model = ? AND latent = ?", (name, BY_MODEL, model, latent)
+    )
 
 
 def concepts(db: Database, model: str) -> list[Concept]:
@@ -55,6 +68,11 @@ def concepts(db: Database, model: str) -> list[Concept]:
         members.setdefault(_target(latent, said, plain), []).append(concept)
     folded = [_folded(plain[target], [c for c in group if c.id != target]) for target, group in members.items()]
     return sorted(folded, key=lambda c: (-c.passages, c.id))
+
+
+def default_labels(db: Database, model: str) -> dict[int, str]:
+    """The label of each latent of `model` that has one, without what the person says."""
+    return {int(r[0]): str(r[1]) for r in db.execute("SELECT latent, label FROM concept WHERE model = ?", (model,))}
 
 
 def reasons(found: Iterable[Concept]) -> dict[int, str]:

@@ -87,6 +87,17 @@ def test_quality_and_who_named_are_stored(library) -> None:
     assert (only.quality, only.named_by) == (0.75, "model")
 
 
+def test_a_written_name_outlives_a_new_labelling_and_gives_way_to_the_persons(library) -> None:
+    with library._writer() as db:
+        concepts.put_name(db, MODEL, 1, "written")
+        concepts.put_concepts(db, MODEL, [made(1, 5), made(2, 9)])
+    assert [(c.label, c.named_by) for c in library.concepts(MODEL)] == [("name 2", "terms"), ("written", "model")]
+    library.rename_concept(MODEL, 1, "mine")
+    assert [c.label for c in library.concepts(MODEL)] == ["name 2", "mine"]
+    library.rename_concept(MODEL, 1, "")
+    assert [c.label for c in library.concepts(MODEL)] == ["name 2", "written"]
+
+
 def test_marks_outlive_a_new_fit_and_go_over_to_the_next_model(library) -> None:
     library.rename_concept(MODEL, 1, "mine")
     library.merge_concepts(MODEL, 3, into=2)
