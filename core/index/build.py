@@ -14,7 +14,7 @@ from sqlite_utils import Database
 from core.base.errors import IndexDamaged, ModelDamaged, ModelMissing
 from core.base.events import Control
 from core.base.types import BM25, LEXICAL, SegmentFile
-from core.index import concept_codes, dense, merge, neutralise, postings, rows
+from core.index import concept_codes, concept_coding, dense, merge, neutralise, postings, rows
 from core.index.concept_model import ConceptModel
 from core.index.neutral import Means
 from core.index.token_file import Coded
@@ -133,7 +133,7 @@ class SegmentBuilder:
             assert model is not None
             with contextlib.suppress(IndexDamaged):
                 dense_file = dense.DenseFile(self._library / file.dense_path, file.passages, self._dimension)
-                found = concept_codes.postings_of(model, dense_file.rows(np.arange(file.passages)))
+                found = concept_coding.postings_of(model, dense_file.rows(np.arange(file.passages)))
                 with known_errors(self._library), transaction(self._db):
                     rows.insert_postings(self._db, file.segment, ((channel, t, found[t]) for t in sorted(found)))
                 added = True

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from sqlite_utils import Database
 
-from core.base.errors import IndexDamaged, KnownError
+from core.base.errors import IndexDamaged, KnownError, ModelDamaged, ModelMissing
 from core.base.files import sha256_file
 from core.base.types import LEXICAL, Finding, Generation
 from core.index import codec as codecs
-from core.index import generation, neutral, rows
+from core.index import concept_codes, concept_coding, generation, neutral, rows
+from core.index.concept_model import ConceptModel
 from core.index.dense import DenseFile
 from core.index.sizes import bytes_per_passage
 from core.index.token_file import TokenFile
+from core.models import adapted
 from core.store import passages, representations
 
 _NAMED = 3  # how many of the faults a finding spells out
@@ -40,6 +43,7 @@ def check(library: Path, db: Database) -> list[Finding]:
         _finding("waiting passages", _waiting(db, current), "Every passage is in the index.", "warning"),
         _finding("vectors", _vectors(db, current), "Every passage has its vector.", "warning"),
         _finding("learned weights", _learned(db, current), "None is lost.", "warning"),
+        _finding("concept codes", _codes(library, db, current), "Every passage has its own.", "warning"),
         _finding("index leftovers", _leftovers(library, db), "None.", "warning"),
         Finding("index size", "ok", _room(library, db)),
     ]
@@ -188,10 +192,45 @@ def _weights_lost(db: Database, row: rows.SegmentRow, encoder: str) -> bool:
     return False
 
 
+def _codes(library: Path, db: Database, current: Generation) -> Iterable[str]:
+    """The codes of the model in use: in every segment, whole, and what the model makes of the vectors. Where the model
+    itself is lost, another check says so."""
+    channel = concept_codes.channel(current)
+    model = _model(library, current)
+    if model is None:
+        return
+    for file in current.segments:
+        row = rows.read_segment(db, file.segment)
+        if row is None:
+            continue  # the segments' check tells of it
+        if not rows.has_channel(db, row.id, channel):
+            yield f"segment {row.id} has no codes yet; the next ingest makes them"
+            continue
+        try:
+            found = rows.read_channel(db, row.id, channel)
+            vectors = DenseFile(library / file.dense_path, file.passages, current.dimension)
+            if not concept_coding.whole(found, file.passages):
+                yield f"segment {row.id} lacks codes"
+            elif not concept_coding.made_by(model, found, vectors, file.passages):
+                yield f"the codes of segment {row.id} are not those of the concepts in use"
+        except IndexDamaged:
+            yield f"segment {row.id} has damaged codes or vectors"
+
+
+def _model(library: Path, current: Generation) -> ConceptModel | None:
+    with contextlib.suppress(ModelMissing, ModelDamaged):
+        if current.concepts:
+            return ConceptModel.load(adapted.folder(library) / current.concepts)
+    return None
+
+
 def _leftovers(library: Path, db: Database) -> Iterable[str]:
     kept = generation.history(library)
     named = {file for one in kept for file in one.segments}
     unnamed = rows.segment_ids(db) - {file.segment for file in named}
+    codes = {concept_codes.channel(one) for one in kept}
+    if any(set(concept_codes.stored_channels(db, file.segment)) - codes for file in named):
+        yield "codes of concepts belong to no generation"
     if unnamed:
         yield f"{len(unnamed)} segments belong to no generation"
     paths = {library / path for file in named for path in (file.dense_path, file.multi_path) if path}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from core.base.types import BM25, DENSE, LEXICAL, MULTI
-from core.index import generation
+from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI
+from core.index import concept_codes, generation
 
 
 def bytes_per_passage(library: Path, db: Database) -> dict[str, float]:
@@ -27,8 +27,8 @@ def bytes_per_passage(library: Path, db: Database) -> dict[str, float]:
         "SELECT coalesce(sum(length(CAST(term AS BLOB)) + length(ordinals) + length(weights)), 0) FROM posting "
         "WHERE segment_id = ? AND channel = ?"
     )
-    for channel in (BM25, LEXICAL):
-        found[channel] = sum(db.execute(sql, (f.segment, channel)).fetchone()[0] for f in current.segments)
+    for channel, stored in ((BM25, BM25), (LEXICAL, LEXICAL), (CONCEPT, concept_codes.channel(current))):
+        found[channel] = sum(db.execute(sql, (f.segment, stored)).fetchone()[0] for f in current.segments)
     return {channel: size / total for channel, size in found.items() if size}
 
 

@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.base.types import CONCEPT
-from core.index.concept_codes import ConceptCodes, kept_by, strengths
+from core.index.concept_codes import ConceptCodes
+from core.index.concept_coding import kept_by, strengths
 from core.index.dense import Floats
 from core.index.snapshot import Snapshot
 from core.search.candidates import Prepared

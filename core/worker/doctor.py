@@ -31,6 +31,7 @@ _OF_THE_INDEX = frozenset(
         "dense files",
         "token files",
         "segments",
+        "concept codes",
         "words",
         "indexed passages",
         "waiting passages",

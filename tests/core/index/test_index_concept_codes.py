@@ -7,6 +7,7 @@ import numpy as np
 from core.base.types import CONCEPT
 from core.index import concept_codes, rows
 from core.index.concept_model import ConceptModel
+from core.index.postings import LENGTHS
 from core.index.snapshot import Snapshot
 from core.models import adapted
 from tests.shelf import DIMENSION, ENCODER, Shelf, items
@@ -90,4 +91,4 @@ def test_merged_purged_and_rebuilt_segments_keep_their_codes(tmp_path: Path) -> 
         assert_coded(snapshot, model)
         (segment,) = (file.segment for file in snapshot.generation.segments)
         listed = rows.read_channel(shelf.db, segment, concept_codes.channel(snapshot.generation))
-        assert len(listed[concept_codes.LENGTHS].ordinals) == 88
+        assert len(listed[LENGTHS].ordinals) == 88
