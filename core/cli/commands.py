@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from core.base.types import Query
 from core.cli.adapting import adapt
 from core.cli.calibrating import calibrate
 from core.cli.concepts import concepts
 from core.cli.evaluating import evaluate
+from core.cli.explaining import explain
 from core.cli.filters import parse_filters, placed
 from core.cli.lenses import lenses
 from core.cli.models import models
@@ -30,6 +30,7 @@ app.command()(evaluate)
 app.command()(calibrate)
 app.command()(adapt)
 app.command()(search)
+app.command()(explain)
 app.command()(concepts)
 app.add_typer(lenses, name="lens")
 
@@ -141,25 +142,6 @@ def text(
     out.print(found["text"], markup=False)
     if found["reason"]:
         out.print(f"[{found['state']}] {found['reason']}", markup=False)
-
-
-@app.command()
-def explain(
-    query: str,
-    passage_id: Annotated[int, typer.Argument(min=1, max=2**63 - 1, help="From `search`.")],
-    library: LibraryOption,
-    json: Json = False,
-) -> None:
-    """Say why a passage matches a query."""
-    from core.cli.present import show_explanation
-    from core.worker.finding import Finder
-
-    finder = Finder(library)
-    try:
-        found = finder.explain(Query(query), passage_id)
-    finally:
-        finder.close()
-    print_json(found) if json else show_explanation(found)
 
 
 @app.command()

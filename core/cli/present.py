@@ -21,6 +21,12 @@ _MODES = {
     AnswerMode.EXTRACTIVE: "Quoted from your documents",
     AnswerMode.ABSTAINED: "Your documents do not say",
 }
+_LINES = 12  # of an account
+_KINDS = {
+    "common": "what all passages have in common with the question, beyond the weakest candidate",
+    "unnamed": "what no named reason holds", "others": "further passages of it", "multi": "words compared by meaning",
+    "rerank": "read closely",
+}  # fmt: skip
 
 
 def hit_row(hit: Hit) -> dict[str, Any]:
@@ -107,7 +113,18 @@ def show_explanation(found: Explanation) -> None:
     for concept in found.concepts:
         mark = "shared" if concept.query_activation > 0 else "in the passage"
         out.print(f"  {concept.share:6.1%}  {concept.label}  ({mark})", markup=False)
+        for pair in concept.pairs if concept.contribution > 0 else ():
+            if pair.query_id != concept.id:
+                out.print(f"          by «{pair.query_label}» in the question {pair.contribution:+.4f}", markup=False)
     out.print(f"Concepts explain {found.explained_share:.0%} of what the meaning of this match adds.")
+    account = Table("Of the score", "Channel", "Reason", title="What the score is made of")
+    for line in found.account[:_LINES]:
+        account.add_row(
+            f"{line.contribution:+.4f}", line.channel, escape(line.label) or _KINDS.get(line.kind, line.kind)
+        )
+    if rest := found.account[_LINES:]:
+        account.add_row(f"{sum(line.contribution for line in rest):+.4f}", "", f"{len(rest)} smaller reasons")
+    out.print(account)
 
 
 def show_answer(answer: Answer) -> None:

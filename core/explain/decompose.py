@@ -19,7 +19,7 @@ from core.index.concept_model import ConceptModel
 _MOST_FOR, _MOST_AGAINST = 6, 2
 NOTABLE = 0.03  # of what the score holds beyond the common part
 _LEAST = 0.003  # of a score: below, nothing is notable
-_MOST_PAIRS, _NOTABLE_PAIR = 4, 0.05  # of a concept's contribution
+_MOST_PAIRS, _NOTABLE_PAIR = 4, 0.1  # of a concept's contribution
 NOTHING: Mapping[int, int] = MappingProxyType({})
 
 Floats = NDArray[np.float32]

@@ -92,42 +92,45 @@ def places(
     """
     if not sentences or not latents:
         return dict.fromkeys(latents, Places())
-    pre_SM = model.preactivations(_neutral(np.stack([s.vector for s in sentences]), means, language))
-    found = {}
-    for latent in latents:
-        strength_S = pre_SM[:, latent]
-        best = float(strength_S.max())
-        # one sentence is the passage itself
-        strong = [s for s, a in zip(sentences, strength_S, strict=True) if a >= _STRONG * best > 0]
-        chosen = strong or (sentences[:1] if len(sentences) == 1 else [])
-        found[latent] = Places(tuple(s.span for s in chosen), _telling(model, means, language, chosen, latent))
-    return found
+    wanted = list(latents)
+    vectors_SD = _neutral(np.stack([s.vector for s in sentences]), means, language)
+    directions_LD = model.encoder[wanted]
+    strength_SL = (vectors_SD - model.bias) @ directions_LD.T + model.encoder_bias[wanted]
+    best_L = strength_SL.max(0)
+    strong_SL = (best_L > 0) & (strength_SL >= _STRONG * best_L)
+    if len(sentences) == 1:  # it is the passage itself
+        strong_SL[:] = True
+    lost = [
+        _lost(directions_LD, means, language, sentence) if strong.any() else np.empty((0, len(wanted)), np.float32)
+        for sentence, strong in zip(sentences, strong_SL, strict=True)
+    ]
+    return {latent: _places(sentences, strong_SL[:, i], [of[:, i] for of in lost]) for i, latent in enumerate(wanted)}
 
 
-def _telling(
-    model: ConceptModel, means: Means | None, language: str, sentences: Sequence[Sentence], latent: int
-) -> tuple[Span, ...]:
-    """Words without whose tokens the mean of their sentence's states would hold less of a latent, most telling first.
+def _places(sentences: Sequence[Sentence], strong_S: NDArray[np.bool_], lost: Sequence[Floats]) -> Places:
+    """`lost` [W] is what the concept loses in each sentence without each of its words."""
+    chosen = [(s, of) for s, strong, of in zip(sentences, strong_S, lost, strict=True) if strong]
+    words = [(loss, word.span) for s, of in chosen for loss, word in zip(of.tolist(), _removable(s), strict=True)]
+    least = _TELLING * max((loss for loss, _ in words), default=0.0)
+    telling = sorted((one for one in words if one[0] > 0 and one[0] >= least), key=lambda one: -one[0])
+    return Places(tuple(s.span for s, _ in chosen), tuple(span for _, span in telling[:_MOST_WORDS]))
+
+
+def _lost(directions_LD: Floats, means: Means | None, language: str, sentence: Sentence) -> Floats:
+    """[W, L]: what each latent loses without the tokens of each word in the mean of the sentence's states.
 
     The change of the mean stands for the change of the vector: exact for encoders whose vector is that mean but for
     what the other words' states have of the word.
     """
-    lost = [pair for sentence in sentences for pair in _lost(model, means, language, sentence, latent)]
-    least = _TELLING * max((loss for loss, _ in lost), default=0.0)
-    telling = sorted(((-loss, span) for loss, span in lost if loss > 0 and loss >= least), key=lambda one: one[0])
-    return tuple(span for _, span in telling[:_MOST_WORDS])
-
-
-def _lost(
-    model: ConceptModel, means: Means | None, language: str, sentence: Sentence, latent: int
-) -> list[tuple[float, Span]]:
-    words = [word for word in sentence.words if word.tokens < sentence.tokens]
-    if not words:
-        return []
-    left_WD = np.stack([sentence.state, *(sentence.state - word.state for word in words)])
+    left_WD = np.stack([sentence.state, *(sentence.state - word.state for word in _removable(sentence))])
     unit_WD = _neutral(left_WD / np.maximum(np.linalg.norm(left_WD, axis=1, keepdims=True), 1e-9), means, language)
-    pull_W = unit_WD @ model.encoder[latent]
-    return [(float(pull_W[0] - pull), word.span) for pull, word in zip(pull_W[1:], words, strict=True)]
+    pull_WL: Floats = unit_WD @ directions_LD.T
+    return pull_WL[0] - pull_WL[1:]
+
+
+def _removable(sentence: Sentence) -> list[Word]:
+    """Words that are not the whole sentence."""
+    return [word for word in sentence.words if word.tokens < sentence.tokens]
 
 
 def _neutral(vectors: Floats, means: Means | None, language: str) -> Floats:

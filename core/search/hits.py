@@ -54,9 +54,10 @@ def word_matches(
 
     Each is in the passage's text, or in its title and headings (no spans).
     """
-    own = _matches(snapshot, BM25, prepared.terms, marks.term_spans(passage, prepared.terms), passage)
+    own_spans, added_spans = marks.spans_of(passage, prepared.terms, ranking.added)
+    own = _matches(snapshot, BM25, prepared.terms, own_spans, passage)
     parts = _matches(snapshot, BM25, prepared.parts, marks.part_spans(passage, prepared.parts), passage)
-    added = _matches(snapshot, BM25, ranking.added, marks.term_spans(passage, ranking.added), passage)
+    added = _matches(snapshot, BM25, ranking.added, added_spans, passage)
     return tuple(sorted((*own, *parts, *(replace(t, added=True) for t in added)), key=lambda t: -t.weight))
 
 

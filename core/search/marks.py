@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.base.types import Passage, Span
 from core.text.analyze import QueryTerm, find, is_han
@@ -13,11 +13,20 @@ from core.text.snippets import merge
 
 def term_spans(passage: Passage, query_terms: Sequence[QueryTerm]) -> list[tuple[Span, ...]]:
     """For each query word the places in the passage's text where one of its forms stands."""
+    return spans_of(passage, query_terms)[0]
+
+
+def spans_of(passage: Passage, *lists: Sequence[QueryTerm]) -> list[list[tuple[Span, ...]]]:
+    """`term_spans` of several lists of words, the text read once."""
+    wanted = {text for words in lists for word in words if _marked(word, words) for text in word.alternatives}
     places: dict[str, list[Span]] = {}
-    wanted = {text for word in query_terms if _marked(word, query_terms) for text in word.alternatives}
     for term in find(passage.text, passage.language, wanted):
         places.setdefault(term.text, []).append(Span(term.start, term.end))
-    return [merge([s for text in word.alternatives for s in places.get(text, ())]) for word in query_terms]
+    return [[_places_of(word, words, places) for word in words] for words in lists]
+
+
+def _places_of(word: QueryTerm, words: Sequence[QueryTerm], places: Mapping[str, Sequence[Span]]) -> tuple[Span, ...]:
+    return merge([s for text in word.alternatives for s in places.get(text, ())]) if _marked(word, words) else ()
 
 
 def part_spans(passage: Passage, parts: Sequence[QueryTerm]) -> list[tuple[Span, ...]]:

@@ -60,6 +60,13 @@ def test_the_main_path(library, tmp_path):
     total = sum(c["contribution"] for c in why["concepts"]) + why["common"] + why["residual"]
     assert total == pytest.approx(why["dense_score"], abs=1e-4)
     assert 0 <= why["explained_share"] <= 1
+    assert sum(line["contribution"] for line in why["account"]) == pytest.approx(why["score"], abs=1e-6)
+
+    told = ("--why-not", "-k", 3, "--filter", "type=html")
+    absent = ask_json("explain", "reference code0003x", hit["passage_id"], "--library", library, *told)
+    assert absent["excluded"] == ["type:html"]
+    assert (absent["lifts"][0]["kind"], absent["lifts"][0]["rank"]) == ("filter", 1)
+    assert "type:html" in absent["sentence"]
 
     answer = ask_json("ask", "What is the reference code0003x?", "--library", library)
     cited = [c for s in answer["sentences"] for c in s["citations"]]

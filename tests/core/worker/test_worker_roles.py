@@ -14,7 +14,7 @@ import pytest
 
 from core.base.errors import BadQuery, Cancelled, ChildDied, NotALibrary, NotFound, PathMissing
 from core.base.events import Control
-from core.base.types import Answer, AnswerMode, Explanation, IngestReport, Query, SearchResult
+from core.base.types import Answer, AnswerMode, Explanation, IngestReport, Query, SearchResult, WhyNot
 from core.base.wire import from_plain, to_plain
 from core.library import Library
 from core.worker.client import ChildClient, describe_ending
@@ -48,6 +48,11 @@ def test_search_and_explain(library):
             search(child, "  ")
         with pytest.raises(NotFound):
             child.call("explain", {**args, "passage_id": 10**9})
+        absent = from_plain(WhyNot, child.call("why_not", args))
+        assert (absent.passage, absent.rank, absent.excluded) == (why.passage, 1, ())
+        assert [s.channel for s in absent.standings] == [p.channel for p in why.parts]
+        with pytest.raises(NotFound):
+            child.call("why_not", {**args, "passage_id": 10**9})
         assert search(child, "honey").hits
 
 
