@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.base.events import Control, Listener, Progress, ignore
-from core.base.types import BM25, Generation, Passage, Query
+from core.base.types import BM25, CONCEPT, Generation, Passage, Query
 from core.index.snapshot import Snapshot
 from core.search import fuse
 from core.search.candidates import DEPTH, Ranking
@@ -29,6 +29,8 @@ _GROWN = 2.0
 _QUESTIONS, _LEAST_QUESTIONS = 240, 60
 _LEAST_LETTERS, _MOST_LETTERS = 40, 240  # of a sentence that is asked
 _STEPS = (0.5, 0.7, 1.0, 1.4, 2.0)  # times the default weight
+_FROM_NOTHING = (0.25, 0.5, 1.0)  # weights tried for a channel that takes no part by default
+_HARDLY = 1e-9  # a weight by which a channel is scored, but moves nothing
 _ROUNDS = 2
 _SAMPLES = 2_000
 _TOP = 10
@@ -95,7 +97,7 @@ def _ask(searcher: Searcher, control: Control, listener: Listener) -> list[Asked
         listener(Progress("calibrating", done, len(chosen)))
         sentence, right = _sentence(passage), _around(snapshot, passage)
         if sentence and right:
-            ranking = searcher.ranking(Query(sentence, literal=True), DEPTH)
+            ranking = searcher.ranking(Query(sentence, literal=True, weights={CONCEPT: _HARDLY}), DEPTH)
             asked.append(_without(ranking, passage.id, right))
     return asked
 
@@ -142,8 +144,9 @@ def best_weights(asked: Sequence[Asked]) -> dict[str, float]:
         for channel in weights:
             if channel == BM25:
                 continue
-            for step in _STEPS:
-                tried = {**weights, channel: step * fuse.weight_of(channel, {})}
+            default = fuse.weight_of(channel, {})
+            for weight in [step * default for step in _STEPS] if default else _FROM_NOTHING:
+                tried = {**weights, channel: weight}
                 value = _mean(asked, tried)
                 if value > best:
                     best, weights = value, tried

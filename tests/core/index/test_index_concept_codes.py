@@ -1,16 +1,20 @@
 """Codes of concepts in an index: equal to the model's own activations, whatever segments the passages lie in."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from core.base.types import CONCEPT
-from core.index import concept_codes, rows
+from core.index import concept_codes, generation, rows
+from core.index.check import check
 from core.index.concept_model import ConceptModel
 from core.index.postings import LENGTHS
+from core.index.restore import Made
 from core.index.snapshot import Snapshot
+from core.index.writer import rebuild
 from core.models import adapted
-from tests.shelf import DIMENSION, ENCODER, Shelf, items
+from tests.shelf import DIMENSION, ENCODER, Shelf, items, unit_vectors
 
 LATENTS = 40
 NAME = "sae-made-up"
@@ -92,3 +96,95 @@ def test_merged_purged_and_rebuilt_segments_keep_their_codes(tmp_path: Path) -> 
         (segment,) = (file.segment for file in snapshot.generation.segments)
         listed = rows.read_channel(shelf.db, segment, concept_codes.channel(snapshot.generation))
         assert len(listed[LENGTHS].ordinals) == 88
+
+
+def shelf_with_codes(folder: Path) -> Shelf:
+    shelf = Shelf(folder)
+    shelf.add(items(60))
+    put_model(folder)
+    shelf.writer().commit(concepts=NAME)
+    return shelf
+
+
+def finding(shelf: Shelf) -> str:
+    (found,) = (f for f in check(shelf.folder, shelf.db) if f.check == "concept codes")
+    return found.detail if found.severity != "ok" else ""
+
+
+def test_a_library_of_an_older_version_gets_codes_at_its_next_commit(tmp_path: Path) -> None:
+    shelf = shelf_with_codes(tmp_path / "library")
+    before = generation.current_number(shelf.folder)
+    shelf.db.execute("DELETE FROM posting WHERE channel LIKE 'concept:%'")
+    assert "no codes yet" in finding(shelf)
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.codes is None
+        assert CONCEPT not in snapshot.channels
+        assert len(snapshot.sparse_scores(CONCEPT, [], snapshot.ids())) == 60
+    assert shelf.writer().commit().number != before
+    assert finding(shelf) == ""
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.codes is not None
+    made = generation.current_number(shelf.folder)
+    assert shelf.writer().commit().number == made  # nothing left to do
+
+
+def test_without_a_model_that_fits_there_are_no_codes(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "library")
+    shelf.add(items(40))
+    put_model(shelf.folder, encoder="another")
+    shelf.writer().commit(concepts=NAME)
+    shelf.writer().commit(concepts="sae-lost")
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.codes is None
+        assert CONCEPT not in snapshot.channels
+
+
+def test_other_means_and_other_concepts_are_coded_anew(tmp_path: Path) -> None:
+    shelf = shelf_with_codes(tmp_path / "library")
+    other = put_model(shelf.folder, name="sae-other", seed=5)
+    shelf.writer().commit(concepts="sae-other")
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert_coded(snapshot, other)
+    (segment,) = rows.segment_ids(shelf.db)
+    assert concept_codes.stored_channels(shelf.db, segment) == [f"concept:{NAME}", "concept:sae-other"]
+    generation.switch(shelf.folder, 2)  # the way back
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.generation.concepts == NAME
+        assert snapshot.codes is not None
+    generation.switch(shelf.folder, 3)
+    shelf.writer().collect_garbage(keep=1)
+    assert concept_codes.stored_channels(shelf.db, segment) == ["concept:sae-other"]
+    far = unit_vectors(60, seed=4) + 3 * np.eye(DIMENSION, dtype=np.float32)[0]
+    far /= np.linalg.norm(far, axis=1, keepdims=True)
+    german = [replace(one, name=f"/shelf/de{n}", language="de", vector=far[n]) for n, one in enumerate(items(60))]
+    writer = shelf.writer()
+    writer.add(shelf.store(german), np.stack([one.vector for one in german]))
+    writer.neutralise()
+    writer.commit()
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.means is not None
+        assert concept_codes.channel(snapshot.generation) == f"concept:sae-other@{snapshot.generation.means}"
+        assert_coded(snapshot, other)
+
+
+def test_damaged_codes_are_told_of_and_a_rebuild_makes_them_again(tmp_path: Path) -> None:
+    shelf = shelf_with_codes(tmp_path / "library")
+    assert finding(shelf) == ""
+    latent = shelf.db.execute(f"SELECT max(term) FROM posting WHERE channel = 'concept:{NAME}'").fetchone()[0]
+    shelf.db.execute("DELETE FROM posting WHERE channel LIKE 'concept:%' AND term = ?", (latent,))
+    assert "lacks codes" in finding(shelf)
+    rebuild(shelf.folder, shelf.db, _Encodes())
+    assert finding(shelf) == ""
+    model = ConceptModel.load(adapted.folder(shelf.folder) / NAME)
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert_coded(snapshot, model)
+    turned = replace(model, encoder=np.roll(model.encoder, 1, axis=0))
+    turned.save(adapted.folder(shelf.folder) / NAME)
+    assert "not those of the concepts in use" in finding(shelf)
+
+
+class _Encodes:
+    id, dimension, heads = ENCODER, DIMENSION, frozenset({"dense"})
+
+    def encode_heads(self, *given: object, **named: object) -> Made:
+        raise AssertionError("every vector is stored")
