@@ -35,11 +35,13 @@ class Shown:
 
     def counts(self, active: Active) -> Counts:
         """In how many of these passages each concept is, int64 [M]; one with several of its latents counts once."""
-        latents = len(self.as_M)
-        rows = np.repeat(np.arange(len(active.bounds) - 1), np.diff(active.bounds))
         concepts = self.as_M[active.latents]
-        pairs = np.unique(rows[concepts >= 0] * latents + concepts[concepts >= 0])
-        return np.bincount(pairs % latents, minlength=latents).astype(np.int64)
+        shown = np.flatnonzero(concepts >= 0)
+        if any(concept.merged for concept in self.concepts.values()):
+            passages = np.repeat(np.arange(len(active.bounds) - 1), np.diff(active.bounds))[shown]
+            _, first = np.unique(passages * len(self.as_M) + concepts[shown], return_index=True)
+            shown = shown[first]
+        return np.bincount(concepts[shown], minlength=len(self.as_M)).astype(np.int64)
 
 
 def apart(shown: Shown, here: Counts, texts: int, everywhere: Counts, passages: int) -> list[ConceptWeight]:

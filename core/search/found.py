@@ -11,7 +11,7 @@ import numpy as np
 from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, Filters, Hit, Level, Query, ScorePart, Standing
 from core.index.snapshot import Ids, Snapshot
 from core.search import filters as filtering
-from core.search import levels, phrases, syntax
+from core.search import levels, phrases, steering, syntax
 from core.search.candidates import Prepared, Ranking, rank_in
 from core.search.fold import fold, unfolded
 from core.search.syntax import ParsedQuery
@@ -90,11 +90,13 @@ def _contribution(hit: Hit, channel: str) -> float:
 
 
 def excluding(found: Found, passage_id: int) -> tuple[str, ...]:
-    """What of the query does not let the passage through, as one writes it: syntax of its text, then filters."""
+    """What of the query does not let the passage through, as one writes it: syntax of its text, then filters, then
+    the concepts (concept:ID) that must be there."""
     if found.lets_through(passage_id):
         return ()
     of_text = [word for words in _together(found.parsed) if _bars(found, words, passage_id) for word in words]
-    return (*of_text, *(text for text, one in _single(found.written.filters) if not _passes(found, one, passage_id)))
+    filters = (text for text, one in _single(found.written.filters) if not _passes(found, one, passage_id))
+    return (*of_text, *filters, *(_concept(c) for c in found.asked.required if not _holds(found, c, passage_id)))
 
 
 def without(query: Query, excluded: tuple[str, ...]) -> Query:
@@ -105,7 +107,17 @@ def without(query: Query, excluded: tuple[str, ...]) -> Query:
         if written in excluded:
             kept = written.strip('"') if written.startswith('"') else ""
             text = f"{text[: span.start]}{kept}{text[span.end :]}"
-    return replace(query, text=text, filters=_kept(query.filters, excluded))
+    required = tuple(c for c in query.required if _concept(c) not in excluded)
+    return replace(query, text=text, filters=_kept(query.filters, excluded), required=required)
+
+
+def _concept(concept: int) -> str:
+    return f"concept:{concept}"
+
+
+def _holds(found: Found, concept: int, passage_id: int) -> bool:
+    groups = steering.families(found.snapshot, [concept])
+    return passage_id in steering.required(steering.codes_of(found.snapshot), groups, [concept])
 
 
 def _together(parsed: ParsedQuery) -> list[list[str]]:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from core.base.errors import NotFound
+from core.base.recent import Recent
 from core.base.types import (
     Concept,
     ConceptDetail,
@@ -18,6 +20,7 @@ from core.base.types import (
     ConceptWeight,
     Difference,
     Filters,
+    Passage,
     Query,
     Span,
 )
@@ -40,6 +43,10 @@ _EXAMPLES, _BESIDE = 6, 8
 _LOOKED_AT = 2_000  # passages, the strongest, in which concepts that stand together are counted
 
 
+# sentences by model, passage and latents, kept for as long as they may be looked at again: a passage never changes
+Marked = Recent[tuple[str, int, tuple[int, ...]], tuple[Span, ...]]
+
+
 @dataclass(frozen=True)
 class Concepts:
     """A snapshot's concepts: `reasons` are those that may be shown as reasons, `known` all that are not hidden."""
@@ -49,9 +56,10 @@ class Concepts:
     reasons: Shown
     known: Shown
     every: Mapping[int, Concept]
+    marked: Marked
 
     @classmethod
-    def of(cls, snapshot: Snapshot, named: Sequence[Concept]) -> Concepts | None:
+    def of(cls, snapshot: Snapshot, named: Sequence[Concept], marked: Marked) -> Concepts | None:
         """None where the index has no concepts (yet)."""
         codes = snapshot.codes
         if codes is None:
@@ -60,7 +68,7 @@ class Concepts:
         reasons, known = (
             Shown.of(some, codes.model.latents) for some in ([c for c in seen if not weak(c)], seen)
         )  # fmt: skip
-        return cls(snapshot, codes, reasons, known, {c.id: c for c in named})
+        return cls(snapshot, codes, reasons, known, {c.id: c for c in named}, marked)
 
     def of_query(self, searcher: Searcher, query: Query) -> list[ConceptWeight]:
         """Those that are active in the query's vector, strongest first; `passages` are those of the library.
@@ -103,8 +111,11 @@ class Concepts:
         """All concepts of these passages beside the library, the most telling first."""
         if len(ids) == 0:
             return []
-        every = self.snapshot.ids()
-        return apart(self.reasons, self._counts(ids), len(ids), self._counts(every), len(every))
+        return apart(self.reasons, self._counts(ids), len(ids), self._everywhere, self.snapshot.passage_count)
+
+    @cached_property
+    def _everywhere(self) -> Counts:
+        return self._counts(self.snapshot.ids())
 
     def _counts(self, ids: Ids) -> Counts:
         return self.reasons.counts(self.codes.active(ids))
@@ -154,15 +165,19 @@ class Concepts:
         hashes = self.snapshot.hashes_of(first)
         distinct = list({hashes[i]: i for i in reversed(first) if i in hashes}.values())[::-1][:_EXAMPLES]
         found, strength = self.snapshot.passages(distinct), dict(zip(first, activations.tolist(), strict=False))
-        latents, means = (concept.id, *concept.merged), self.snapshot.means
-        made = []
-        for id in (i for i in distinct if i in found):
-            passage = found[id]
+        latents = (concept.id, *concept.merged)
+        there = [found[i] for i in distinct if i in found]
+        return tuple(ConceptExample(p, strength[p.id], self._places(p, latents, encoder)) for p in there)
+
+    def _places(self, passage: Passage, latents: tuple[int, ...], encoder: Encoder) -> tuple[Span, ...]:
+        key = self.snapshot.generation.concepts, passage.id, latents
+        spans = self.marked.get(key)
+        if spans is None:
             sentences = read(encoder, passage.text, passage.language)
-            placed = places(self.codes.model, means, passage.language, sentences, latents)
-            spans: set[Span] = {span for one in placed.values() for span in one.spans}
-            made.append(ConceptExample(passage, strength[id], tuple(sorted(spans, key=lambda span: span.start))))
-        return tuple(made)
+            found = places(self.codes.model, self.snapshot.means, passage.language, sentences, latents)
+            spans = tuple(sorted({s for one in found.values() for s in one.spans}, key=lambda span: span.start))
+            self.marked.put(key, spans)
+        return spans
 
     def _together(self, concept: Concept, ids: Ids) -> tuple[ConceptWeight, ...]:
         """Concepts that stand in its passages more often than elsewhere."""

@@ -14,6 +14,7 @@ from typing import TypeVar
 from core.base.errors import IndexDamaged, KnownError, LibraryLocked, ModelDamaged, ModelMissing, NoPermission
 from core.base.events import Control
 from core.base.paths import models
+from core.base.recent import Recent
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn, WhyNot
 from core.encode.cached import CachedEncoder
 from core.encode.encoder import Encoder, input_text
@@ -30,10 +31,11 @@ from core.models import adapted
 from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 from core.store import database
-from core.worker.concept_views import Concepts
+from core.worker.concept_views import Concepts, Marked
 
 T = TypeVar("T")
 
+_MARKED = 1_000  # passages whose sentences stay marked for a concept
 REBUILT = "A part of the index was damaged. It has been rebuilt from the stored text."
 
 
@@ -55,6 +57,7 @@ class Finder:
         self._merged: dict[int, int] = {}  # latent -> the concept as which it counts
         self._labels_of = -1  # state of the database that the labels were read in
         self._seen: tuple[tuple[Snapshot, int], Concepts | None] | None = None
+        self._marked: Marked = Recent(_MARKED)
 
     @property
     def searcher(self) -> Searcher:
@@ -95,7 +98,7 @@ class Finder:
         state = self._searcher.snapshot(), self._library.changes()
         if self._seen is None or self._seen[0] != state:
             name = state[0].generation.concepts
-            self._seen = state, Concepts.of(state[0], self._library.concepts(name)) if name else None
+            self._seen = state, Concepts.of(state[0], self._library.concepts(name), self._marked) if name else None
         return self._seen[1]
 
     def _once_more(self, explained: Callable[[], T]) -> T:

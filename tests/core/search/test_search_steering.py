@@ -15,6 +15,7 @@ from core.encode.encoder import Encoder
 from core.index.concept_codes import ConceptCodes
 from core.library import Library
 from core.search import steering
+from core.search.found import excluding, without
 from core.search.searcher import Searcher
 from tests.core.concepts.library import fit_shelf, made_items, make_shelf
 
@@ -180,6 +181,17 @@ def test_what_is_required_is_in_every_hit(searcher: Searcher, codes: ConceptCode
     names = tuple(hit.passage.path.rsplit("/", 1)[-1] for hit in found.hits[:3])
     within = searcher.search(replace(QUERY, required=(own,), filters=Filters(names=names)))
     assert len(within.hits) == 3
+
+
+def test_a_required_concept_is_told_as_what_keeps_a_passage_out(searcher: Searcher, codes: ConceptCodes) -> None:
+    own = held(searcher, codes, QUERY)[0]
+    query = replace(QUERY, required=(own,), filters=Filters(names=("*.txt",)))
+    holding = codes.postings(own)[0]
+    lacking = int(np.setdiff1d(searcher.snapshot().ids(), holding)[0])
+    found = searcher.found(query)
+    assert excluding(found, int(holding[0])) == ()
+    assert excluding(found, lacking) == (f"concept:{own}",)
+    assert searcher.found(without(query, excluding(found, lacking)), tried=True).lets_through(lacking)
 
 
 def test_more_like_a_passage(searcher: Searcher, codes: ConceptCodes) -> None:

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from core.base.errors import BadQuery, NotFound
-from core.base.types import Filters, Query
+from core.base.types import STEER, ConceptDetail, ConceptPoint, ConceptWeight, Difference, Filters, Query, SearchResult
+from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
 from core.library import Library
+from core.worker.client import ChildClient
 from core.worker.concept_asking import ask
 from core.worker.finding import Finder
 from tests.core.concepts.library import fit_shelf, made_items, make_shelf, topic_of, topic_words
@@ -131,6 +133,27 @@ def test_profile_and_difference_tell_folders_apart(finder: Finder) -> None:
     swapped = concepts.difference(ships, bees)
     assert {one.id: one.z for one in swapped} == pytest.approx({one.id: -one.z for one in found})
     assert concepts.profile(Filters(folders=("/nowhere",))) == []
+
+
+def test_all_of_it_goes_over_the_wire(folder: Path, tiny_home: Path) -> None:
+    query = to_plain(Query("sailor and storm", boosts={0: 2.0}))
+    with ChildClient("search", folder) as child:
+        for operation in ("query_concepts", "facets"):
+            found = child.call(operation, {"query": query})["concepts"]
+            assert from_plain(ConceptWeight, found[0]).label
+        detail = from_plain(ConceptDetail, child.call("concept", {"id": found[0]["id"]}))
+        assert detail.concept.id == found[0]["id"]
+        assert detail.examples[0].passage.text
+        points = [from_plain(ConceptPoint, p) for p in child.call("concept_map", {})["points"]]
+        assert len({point.group for point in points}) > 1
+        bees, ships = ({"folders": [f"/shelf/{topic}"]} for topic in ("bees", "ships"))
+        assert from_plain(ConceptWeight, child.call("profile", {"filters": bees})["concepts"][0]).lift > 1
+        apart = child.call("difference", {"first": bees, "second": ships})["concepts"]
+        assert from_plain(Difference, apart[0]).z != 0
+        steered = from_plain(SearchResult, child.call("search", {"query": query}))
+        assert STEER in {part.channel for part in steered.hits[0].parts}
+        with pytest.raises(NotFound):
+            child.call("concept", {"id": 10**6})
 
 
 def test_what_the_person_says_counts_at_once(folder: Path, finder: Finder) -> None:
