@@ -13,6 +13,7 @@ from rich.table import Table
 
 from core.base.errors import NotFound
 from core.base.types import Concept, ConceptDetail, ConceptWeight, Difference, Filters
+from core.cli.concept_tests import judging, naming
 from core.cli.filters import placed
 from core.cli.lenses import concepts_of
 from core.cli.options import Json, LibraryOption
@@ -40,10 +41,19 @@ def concepts(
     unmark: Annotated[
         int | None, typer.Option(metavar="ID", help="Take back its name, its hiding and its merge.")
     ] = None,
+    write_names: Annotated[
+        float | None, typer.Option(metavar="MINUTES", help="Let the local language model write better names.")
+    ] = None,
+    judge: Annotated[
+        int | None, typer.Option(metavar="COUNT", help="Find the passage that does not belong, so many times.")
+    ] = None,
+    by_model: Annotated[bool, typer.Option("--by-model", help="Let the local language model judge.")] = False,
     json: Json = False,
 ) -> None:
     """List the concepts of a library, and how much they explain; or one of the options."""
-    wishes = [detail, profile, difference, map or None, rename, hide, merge, unmark, fit or None]
+    wishes = [
+        detail, profile, difference, map or None, rename, hide, merge, unmark, fit or None, write_names, judge,
+    ]  # fmt: skip
     if sum(wish is not None for wish in wishes) > 1:
         raise typer.BadParameter("choose one of the options at a time")
     if rename or merge or hide is not None or unmark is not None:
@@ -56,6 +66,10 @@ def concepts(
         first, second = (_within(library, folder) for folder in difference)
         found = _asked(library, "difference", {"first": first, "second": second})["concepts"]
         _show_differences(found, difference, json=json)
+    elif write_names is not None:
+        naming(library, write_names, json=json)
+    elif judge is not None:
+        judging(library, judge, by_model=by_model, json=json)
     elif map:
         _show_map(_asked(library, "concept_map", {})["points"], json=json)
     else:

@@ -44,6 +44,8 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `purge {}` -> `{bytes_before, bytes_after, segments, concepts, conversations}`;
   `demo {}` adds the sample library, -> `IngestReport`;
   `fit_concepts {}` finds the concepts of the whole library anew, -> `{generation, concepts: number of them}`;
+  `name_concepts {minutes}` lets the local language model write names, kept where they lead to the passages better, ->
+  `core.worker.concept_naming.Naming`;
   `reencode {model: id}` makes the index anew with another encoder beside the present one, which serves until then, ->
   `{generation, encoder, passages, encoded, seconds, before}`; `rollback {to: generation}` -> `{generation}`.
 - `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or ""}`;

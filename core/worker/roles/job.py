@@ -49,6 +49,11 @@ class JobRole:
                 return self._adapt(call)
             case "fit_concepts":
                 return self._fit_concepts(call)
+            case "name_concepts":
+                from core.worker.concept_naming import name_concepts
+
+                minutes = float(args.get("minutes", 10))
+                return name_concepts(self._library, minutes, control=call.control, listener=call.listen)
             case "rollback":
                 return self._roll_back(int(args["to"]), call)
             case op:
