@@ -22,24 +22,37 @@ def measure(model: ConceptModel, vectors: Floats, material: Material) -> dict[st
     """Figures of a fitted model on the passages' `vectors` [N, D].
 
     `nmse` is the squared error over that of the mean vector, on the passages trained on; `nmse_held_out` on those
-    not trained on. `dead` is the share of latents that fire in no passage, `l0` the mean number that fires.
-    `mrr_kept` and `recall_kept` compare finding a sentence's own passage with rebuilt and with true vectors,
-    `spearman` the order of each query's nearest passages.
+    not trained on, `nmse_outside` on texts that are of no library. `live` and `dead` are the shares of latents that
+    fire in some passage and in none. `l0` is the mean number that fires: in passages, in those not trained on
+    (`l0_held_out`), in questions (`l0_questions`), in texts of no library (`l0_outside`). `ndcg_kept`, `mrr_kept` and
+    `recall_kept` compare finding a sentence's own passage with rebuilt and with true vectors, `spearman` the order of
+    each query's nearest passages. What there are no texts for is left out.
     """
     mean = vectors[material.train_rows].mean(0)
     sample = even(len(vectors), _RANKED_PASSAGES)
     active = model.encode(vectors[sample])
+    dead = float((active.max(0) <= 0).mean())
     figures = {
         "nmse": nmse(model, vectors[material.train_rows], mean),
         "nmse_held_out": nmse(model, vectors[material.held_rows], mean),
-        "dead": float((active.max(0) <= 0).mean()),
+        "live": 1 - dead,
+        "dead": dead,
         "l0": float((active > 0).sum(1).mean()),
     }
+    if len(material.outside):
+        figures["nmse_outside"] = nmse(model, material.outside, mean)
+    others = {"held_out": vectors[material.held_rows], "questions": material.queries, "outside": material.outside}
+    figures.update({f"l0_{name}": fired(model, texts) for name, texts in others.items() if len(texts)})
     ranked = np.union1d(sample, material.sources)
     rebuilt = model.decode(model.encode(vectors[ranked]))
     sources = np.searchsorted(ranked, material.sources)
     figures.update(rankings(material.queries, vectors[ranked], rebuilt, sources))
     return {name: round(value, 4) for name, value in figures.items()}
+
+
+def fired(model: ConceptModel, vectors: Floats) -> float:
+    """The mean number of latents that fire: the realised L0."""
+    return float((model.encode(vectors) > 0).sum(1).mean())
 
 
 def nmse(model: ConceptModel, vectors: Floats, mean: Floats) -> float:
@@ -51,18 +64,24 @@ def nmse(model: ConceptModel, vectors: Floats, mean: Floats) -> float:
 
 
 def rankings(queries: Floats, vectors: Floats, rebuilt: Floats, sources: NDArray[np.int64]) -> dict[str, float]:
-    """`mrr_kept` (at 10), `recall_kept` (at 100, at a tenth of a small library) and `spearman`."""
+    """`ndcg_kept`, `mrr_kept` (both at 10), `recall_kept` (at 100, at a tenth of a small library) and `spearman`."""
     if not len(queries):
-        return {"mrr_kept": 0.0, "recall_kept": 0.0, "spearman": 0.0}
+        return {}
     dense, again = queries @ vectors.T, queries @ rebuilt.T
     depth = min(_DEPTH, max(1, len(vectors) // 10))
     true_ranks, new_ranks = _ranks(dense, sources), _ranks(again, sources)
-    near = np.argsort(-dense, axis=1, kind="stable")[:, : min(_DEPTH, len(vectors))]
     return {
+        "ndcg_kept": _kept(_ndcg(new_ranks), _ndcg(true_ranks)),
         "mrr_kept": _kept(_mrr(new_ranks), _mrr(true_ranks)),
         "recall_kept": _kept(float((new_ranks <= depth).mean()), float((true_ranks <= depth).mean())),
-        "spearman": spearman(np.take_along_axis(dense, near, 1), np.take_along_axis(again, near, 1)),
+        "spearman": order_kept(dense, again),
     }
+
+
+def order_kept(dense: Floats, again: Floats) -> float:
+    """Spearman's correlation of two score matrices [Q, N] over the nearest passages by the first, mean of the rows."""
+    near = np.argsort(-dense, axis=1, kind="stable")[:, : min(_DEPTH, dense.shape[1])]
+    return spearman(np.take_along_axis(dense, near, 1), np.take_along_axis(again, near, 1))
 
 
 def _ranks(scores: Floats, sources: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -72,6 +91,11 @@ def _ranks(scores: Floats, sources: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _mrr(ranks: NDArray[np.int64]) -> float:
     return float(np.where(ranks <= 10, 1 / ranks, 0).mean())
+
+
+def _ndcg(ranks: NDArray[np.int64]) -> float:
+    """With one relevant passage a query."""
+    return float(np.where(ranks <= 10, 1 / np.log2(1 + ranks), 0).mean())
 
 
 def _kept(after: float, before: float) -> float:

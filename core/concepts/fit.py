@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,23 +18,29 @@ from sqlite_utils import Database
 from core.base.errors import ModelDamaged, ModelMissing
 from core.base.events import Control, Listener, Progress, Throttle
 from core.base.types import Concept, Passage
+from core.concepts.choice import choose
 from core.concepts.fidelity import measure
 from core.concepts.folder import FOLDER, PREFIX, prune, put
-from core.concepts.labels import label
+from core.concepts.heirs import Heritage, hand_on, heritage, keep_labels
+from core.concepts.intruder import intruder
+from core.concepts.labels import label, shown
+from core.concepts.lsa import word_space
 from core.concepts.material import TRAINING_PASSAGES, Material, even, gather
-from core.concepts.settings import plan
+from core.concepts.settings import SaeConfig, candidates
 from core.concepts.stale import LEAST_PASSAGES
+from core.concepts.vocabulary import Vocabulary
 from core.encode.encoder import Encoder
 from core.index.concept_model import FORMAT, ConceptModel
 from core.index.neutral import Means
 from core.index.neutral_encoder import alike
 from core.index.snapshot import Snapshot
-from core.store.concepts import put_concepts
+from core.store.concepts import default_labels, put_concepts
 from core.store.database import transaction
 
 STAGE = "concepts"
 DESCRIBED_PASSAGES = 3_000  # of a larger library an even sample is read for the labels
 _CHUNK = 4_096
+_JUDGE_SEED = 0
 _STEPS = 100  # of the progress: training, then the rest
 
 __all__ = ["fit", "prune"]
@@ -77,9 +84,11 @@ def fit(
         model = _fitted(corpus, snapshot.generation.encoder, encoder, snapshot.means, control, listener)
         put(model, library / FOLDER / name)
     _tell(listener, 90)
-    concepts = _concepts(model, corpus, snapshot, control)
+    concepts, left = _concepts(library, db, name, model, corpus, snapshot, control)
     with transaction(db):
         put_concepts(db, name, concepts)
+        if left is not None:
+            hand_on(db, left, name)
     _tell(listener, _STEPS)
     return name
 
@@ -97,7 +106,8 @@ def _corpus(db: Database, snapshot: Snapshot) -> _Corpus:
 
 def _data_hash(corpus: _Corpus, encoder: str, means: Means | None) -> str:
     """Names what went in: the same passages and encoder give the same model."""
-    settings = json.dumps(asdict(plan(0, 0, 1)), sort_keys=True)
+    plans = [asdict(config) for config in candidates(len(corpus.hashes), len(corpus.hashes), corpus.vectors.shape[1])]
+    settings = json.dumps(plans, sort_keys=True)
     data = "\n".join([str(FORMAT), settings, encoder, *corpus.hashes]).encode()
     taken_out = b"" if means is None else means.offsets.tobytes() + means.centre.tobytes()
     return hashlib.sha256(data + taken_out).hexdigest()[:16]
@@ -113,52 +123,93 @@ def _known(folder: Path) -> ConceptModel | None:
 def _fitted(
     corpus: _Corpus, encoder_id: str, encoder: Encoder, means: Means | None, control: Control, listener: Listener
 ) -> ConceptModel:
+    """The best of the candidates for the library's size."""
+    began = time.monotonic()
+    _tell(listener, 0)
+    material = gather(corpus.passages, corpus.vectors, alike(encoder, means), control)
+    plans = candidates(len(corpus.hashes), len(material.train), corpus.vectors.shape[1])
+    judge = _judge(corpus, control) if len(plans) > 1 else None
+    models, figures = [], []
+    for n, config in enumerate(plans):
+        models.append(_trained(material, config, control, listener, n / len(plans), (n + 1) / len(plans)))
+        known = measure(models[-1], corpus.vectors, material) | {"k": config.k, "latents": config.latents}
+        figures.append(known | ({"intruder": judge(models[-1])} if judge else {}))
+    choice = choose(figures)
+    record = {
+        "fidelity": figures[choice.index], "candidates": figures, "choice": choice.reason,
+        "training_vectors": len(material.train), "seconds": round(time.monotonic() - began, 2),
+    }  # fmt: skip
+    return _with_record(models[choice.index], encoder_id, corpus, means, record)
+
+
+def _judge(corpus: _Corpus, control: Control) -> Callable[[ConceptModel], float]:
+    """The intruder test by the words of the passages."""
+    rows = even(len(corpus.passages), DESCRIBED_PASSAGES)
+    texts = [shown(corpus.passages[row]) for row in rows]
+    space = word_space(Vocabulary(texts, control)).vectors
+    languages = np.unique([text.language for text in texts], return_inverse=True)[1]
+
+    def judge(model: ConceptModel) -> float:
+        found = intruder(model.encode(corpus.vectors[rows]), space, _JUDGE_SEED, groups=languages)
+        return 0.0 if np.isnan(found) else round(found, 4)
+
+    return judge
+
+
+def _trained(
+    material: Material, config: SaeConfig, control: Control, listener: Listener, begin: float, end: float
+) -> ConceptModel:
     from core.concepts.sae import export, train  # torch: only when there is something to train
 
-    began = time.monotonic()
-    vectors = corpus.vectors
-    _tell(listener, 0)
-    material = gather(corpus.passages, vectors, alike(encoder, means), control)
-    config = plan(len(corpus.hashes), len(material.train), vectors.shape[1])
     throttle = Throttle()
 
     def on_step(step: int, error: float) -> None:
         if throttle.ready():
-            _tell(listener, 20 + 65 * step // config.steps)
+            _tell(listener, int(20 + 65 * (begin + (end - begin) * step / config.steps)))
 
-    model = export(train(material.train, config, control, on_step))
-    figures = measure(model, vectors, material) | {"k": config.k, "latents": config.latents}
-    return _with_record(model, encoder_id, corpus, means, material, figures, time.monotonic() - began)
+    return export(train(material.train, config, control, on_step))
 
 
 def _with_record(
-    model: ConceptModel, encoder_id: str, corpus: _Corpus, means: Means | None, material: Material,
-    figures: dict[str, Any], seconds: float,
-) -> ConceptModel:  # fmt: skip
-    record = {
+    model: ConceptModel, encoder_id: str, corpus: _Corpus, means: Means | None, record: dict[str, Any]
+) -> ConceptModel:
+    config = {
         **model.config,
         "encoder": encoder_id,
         "dimension": model.decoder.shape[1],
         "data": _data_hash(corpus, encoder_id, means),
         "languages": list(means.languages) if means else [],
         "passages": len(corpus.ids),
-        "training_vectors": len(material.train),
-        "fidelity": figures,
-        "seconds": round(seconds, 2),
+        **record,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    return ConceptModel(model.encoder, model.encoder_bias, model.decoder, model.bias, model.threshold, record)
+    return replace(model, config=config)
 
 
-def _concepts(model: ConceptModel, corpus: _Corpus, snapshot: Snapshot, control: Control) -> list[Concept]:
-    """The latents that can be named, with the number of passages in which each is active."""
-    fires = np.zeros(model.latents, np.int64)
+def _concepts(
+    library: Path, db: Database, name: str, model: ConceptModel, corpus: _Corpus, snapshot: Snapshot, control: Control
+) -> tuple[list[Concept], Heritage | None]:
+    """The latents that can be named, and what they take over from the concepts before."""
+    passages, active_NM = _described(corpus, model)
+    fires_M = np.zeros(model.latents, np.int64)
     for start in range(0, len(corpus.ids), _CHUNK):
         control.check()
-        fires += (model.encode(snapshot.vectors(corpus.ids[start : start + _CHUNK])) > 0).sum(0)
+        fires_M += (model.encode(snapshot.vectors(corpus.ids[start : start + _CHUNK])) > 0).sum(0)
+    concepts = label(passages, active_NM, fires_M, len(corpus.ids), control)
+    hashes = snapshot.hashes_of([p.id for p in passages])
+    left = heritage(
+        library, db, snapshot.generation, name, model, passages, [hashes[p.id] for p in passages], active_NM
+    )
+    if left is not None:
+        texts = {p.id: p.text for p in passages}
+        concepts = keep_labels(concepts, default_labels(db, left.name), left.pairs, texts)
+    return concepts, left
+
+
+def _described(corpus: _Corpus, model: ConceptModel) -> tuple[list[Passage], Floats]:
+    """The passages that name and judge the latents, with their activations."""
     rows = even(len(corpus.passages), DESCRIBED_PASSAGES)
-    passages = [corpus.passages[row] for row in rows]
-    return label(passages, model.encode(corpus.vectors[rows]), fires, len(corpus.ids), control)
+    return [corpus.passages[row] for row in rows], model.encode(corpus.vectors[rows])
 
 
 def _tell(listener: Listener, done: int) -> None:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from core.base.events import Control
-from core.concepts.settings import SaeConfig
+from core.concepts.settings import DATA, SaeConfig
 from core.concepts.sparse_ops import Kept, batch_top, chosen, starts
 from core.index.concept_model import ConceptModel
 
@@ -40,6 +40,17 @@ class SparseAutoencoder(nn.Module):
         self.bias = nn.Parameter(torch.zeros(dimension))  # b_pre
         self.threshold: float | None = None  # running mean of the smallest kept activation
         self.idle_M = torch.zeros(config.latents, dtype=torch.long)  # steps since a latent last fired
+
+    @torch.no_grad()
+    def begin(self, x_ND: Tensor) -> None:
+        """Start from the vectors: the bias at their geometric median, and the rows at some of them if so configured."""
+        self.bias.copy_(geometric_median(x_ND))
+        if self.config.start == DATA:
+            generator = torch.Generator().manual_seed(self.config.seed)
+            some = torch.randperm(len(x_ND), generator=generator)[: len(self.decoder)]
+            rows = F.normalize(x_ND[some] - self.bias, dim=1)
+            self.decoder[: len(some)] = self.config.norm * rows
+            self.encoder.copy_(self.decoder)
 
     def preactivations(self, x_BD: Tensor) -> Tensor:
         return (x_BD - self.bias) @ self.encoder.T + self.encoder_bias
@@ -148,8 +159,7 @@ def train(
     with _one_thread():
         x_ND = torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))
         sae = SparseAutoencoder(x_ND.shape[1], config)
-        with torch.no_grad():
-            sae.bias.copy_(geometric_median(x_ND))
+        sae.begin(x_ND)
         optimizer = torch.optim.Adam(sae.parameters(), lr=config.rate, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, config.steps))
         for step, rows in enumerate(_batches(len(x_ND), config)):

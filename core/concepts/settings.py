@@ -6,13 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+RANDOM, DATA = "random", "data"
+CHOOSE_FROM = 300  # passages
+_REACH = 2.4  # rate · steps. A faster rate makes latents die and mean less, a shorter way leaves them where they began
+
 
 @dataclass(frozen=True, slots=True)
 class SaeConfig:
     """Settings of one training run.
 
-    `norm` is the fixed length of the decoder's rows: well below 1, because a small start makes latents that
-    people can name at equal reconstruction error. `dead_after` counts steps without a kept activation, `decay` is
+    `norm` is the fixed length of the decoder's rows, well below 1, and `start` says where they begin: at random, or at
+    some of the training vectors. On 5,183 passages (2,048 latents, k = 32, 800 steps at 3e-3) random rows of 0.35 kept
+    95 % of nDCG@10 and a judge found 70 % of intruders; data points 94 % and 71 %, but a topic of a small library may
+    stay without a latent; length 1 92 % and 63 %. `dead_after` counts steps without a kept activation, `decay` is
     of the running threshold.
     """
 
@@ -22,6 +28,7 @@ class SaeConfig:
     batch: int = 256
     rate: float = 1e-2
     norm: float = 0.35
+    start: str = RANDOM
     aux_weight: float = 1 / 32
     dead_after: int = 20
     decay: float = 0.97
@@ -29,12 +36,27 @@ class SaeConfig:
     seed: int = 0
 
 
-def plan(passages: int, vectors: int, dimension: int) -> SaeConfig:
-    """Settings for a library of `passages`, trained on `vectors` (its passages, sentences, titles).
+def plan(passages: int, vectors: int, dimension: int, k: int | None = None) -> SaeConfig:
+    """Settings for a library of `passages`, trained on `vectors` (its passages, sentences, titles), by default with
+    the k for its size.
 
     About 60 activations a latent, half of what `latents <= vectors · k / 30` allows: with fewer latents each is
-    about more passages, and easier to name.
+    about more passages, easier to name, and less of what it learns is true of these passages only.
     """
-    k = 8 if passages < 1_000 else 16 if passages < 10_000 else 32
+    k = k or least_k(passages)
     latents = int(np.clip(vectors * k // 60, 2 * k, min(8 * dimension, 2_048 if k < 32 else 4_096)))
-    return SaeConfig(latents=latents, k=k, steps=int(np.clip(vectors // 12, 120, 350)), batch=min(256, vectors))
+    steps = int(np.clip(vectors // 8, 250, 1_200))
+    rate = float(np.clip(_REACH / steps, 3e-3, 1e-2))
+    return SaeConfig(latents=latents, k=k, steps=steps, batch=min(256, vectors), rate=rate)
+
+
+def least_k(passages: int) -> int:
+    """Concepts of a passage, as few as keep the ranking in most libraries of this size."""
+    return 8 if passages < 1_000 else 16 if passages < 10_000 else 32
+
+
+def candidates(passages: int, vectors: int, dimension: int) -> tuple[SaeConfig, ...]:
+    """What to train and choose from: the k for the size, and twice as much. A small library gets the first alone, since
+    there are too few questions in it to choose by."""
+    one = plan(passages, vectors, dimension)
+    return (one,) if passages < CHOOSE_FROM else (one, plan(passages, vectors, dimension, 2 * one.k))

@@ -23,7 +23,7 @@ from core.concepts.sae import (
     train,
     train_step,
 )
-from core.concepts.settings import SaeConfig, plan
+from core.concepts.settings import DATA, RANDOM, SaeConfig, plan
 from core.index.concept_model import ConceptModel
 from tests.core.concepts.planted import auc, plant, sparse_mixtures
 
@@ -60,6 +60,14 @@ def test_batch_top_keeps_the_largest_positive_entries_of_the_whole_batch() -> No
     assert len(rows) == 4  # the negative ones are never kept
 
 
+@pytest.mark.parametrize("guess", [-5.0, 0.3, 1.5, 50.0])
+def test_a_guess_of_the_smallest_entry_changes_nothing(guess: float) -> None:
+    pre = torch.randn(30, 20, generator=torch.Generator().manual_seed(0))
+    for count in (40, 250, 600):
+        for found, plain in zip(batch_top(pre, count, guess), batch_top(pre, count), strict=True):
+            assert torch.equal(found, plain)
+
+
 def test_sparse_computation_equals_the_dense_formula() -> None:
     sae, x = some_sae()
     kept = encode(sae, x)
@@ -83,6 +91,18 @@ def test_a_row_without_activations_is_rebuilt_as_the_bias() -> None:
 
 def test_encoder_starts_as_the_decoders_transpose_and_rows_have_the_fixed_norm() -> None:
     sae, _ = some_sae()
+    assert torch.equal(sae.encoder, sae.decoder)
+    assert torch.allclose(sae.decoder.norm(dim=1), torch.full((40,), 0.35))
+
+
+def test_a_start_from_data_takes_the_directions_of_training_vectors() -> None:
+    x = torch.from_numpy(TRAIN.vectors)
+    sae = SparseAutoencoder(x.shape[1], replace(CONFIG, start=DATA))
+    sae.begin(x)
+    assert torch.allclose(sae.bias, geometric_median(x))
+    alike = torch.nn.functional.normalize(sae.decoder, dim=1) @ torch.nn.functional.normalize(x - sae.bias, dim=1).T
+    assert (alike.max(1).values > 0.9999).all()
+    assert len(set(alike.argmax(1).tolist())) == 40
     assert torch.equal(sae.encoder, sae.decoder)
     assert torch.allclose(sae.decoder.norm(dim=1), torch.full((40,), 0.35))
 
@@ -138,7 +158,9 @@ def test_auxiliary_loss_lowers_the_dead_share(seed: int) -> None:
     vectors = sparse_mixtures()
 
     def dead(weight: float) -> float:
-        config = SaeConfig(latents=100, k=2, steps=150, batch=128, dead_after=5, seed=seed, aux_weight=weight)
+        config = SaeConfig(
+            latents=100, k=2, steps=150, batch=128, rate=1e-2, start=RANDOM, dead_after=5, seed=seed, aux_weight=weight
+        )
         return float((export(train(vectors, config)).encode(vectors).max(0) <= 0).mean())
 
     assert dead(1 / 32) < dead(0.0) - 0.02
