@@ -17,7 +17,8 @@ from core.base.types import Concept
 from core.library import Library, Mark
 from core.worker.protocol import SEARCH
 
-FIT = "fit_concepts"
+FIT, NAME = "fit_concepts", "name_concepts"
+NAMING_MINUTES = 15  # of the language model at the most; the next time it goes on where it was
 
 
 class ConceptWork(QObject):
@@ -36,6 +37,8 @@ class ConceptWork(QObject):
         self._latest = Latest(context.engine, self)
         self._latest.result.connect(self._listed)
         self._latest.failed.connect(self.failed)
+        for over in (context.jobs.done, context.jobs.cancelled):
+            over.connect(lambda task, *_: self.refresh() if task.op == NAME else None)  # what was named stays
         self.listing: Listing | None = None  # None until the first came
 
     @property
@@ -48,6 +51,12 @@ class ConceptWork(QObject):
         running = self._context.jobs.running
         return running is not None and running.op == FIT
 
+    @property
+    def working(self) -> bool:
+        """Whether a job finds or names the concepts just now."""
+        running = self._context.jobs.running
+        return running is not None and running.op in (FIT, NAME)
+
     def refresh(self) -> None:
         self._latest.start(SEARCH, "concepts", {})
 
@@ -57,6 +66,10 @@ class ConceptWork(QObject):
     def fit(self) -> None:
         """Find the concepts anew, as a job."""
         self._context.jobs.add(Task(FIT))
+
+    def name_all(self) -> None:
+        """Let the language model name the concepts, as a job."""
+        self._context.jobs.add(Task(NAME, {"minutes": NAMING_MINUTES}))
 
     def concept(self, number: int) -> Concept | None:
         """The concept of this id; the one that it was put together with, where it was."""

@@ -143,7 +143,7 @@ class ConceptCard(Card):
         self._empty()
         self._words(detail.concept)
         self._section(tr("Where it is strongest"), [self._example(e) for e in detail.examples[:EXAMPLES]])
-        self._section(tr("Often in the same passage"), self._others(detail.together, passages=True))
+        self._section(tr("Also in its passages"), self._others(detail.together, passages=True))
         self._section(tr("Close in meaning"), self._others(detail.near, passages=False))
         self._growth(detail)
         self._merged(detail.concept)
@@ -177,10 +177,10 @@ class ConceptCard(Card):
         return ExampleRow(example, lambda: self._open(example))
 
     def _others(self, others: Sequence[ConceptWeight], *, passages: bool) -> list[QWidget]:
-        most = max((one.weight for one in others), default=1.0) or 1.0
+        most = 1.0 if passages else max((one.weight for one in others), default=1.0) or 1.0
         made: list[QWidget] = []
         for one in others[:OTHERS]:
-            figure = plural(one.passages, "{n} passage", "{n} passages") if passages else ""
+            figure = tr("{share} of them", share=words.percent(one.weight)) if passages else ""
             said = f"{one.label}, {figure}" if figure else one.label
             share = Share(max(0.0, one.weight) / most, figure, "series_2" if passages else "series_4")
             made.append(ShareRow(one.label, (share,), said, lambda number=one.id: self.chosen.emit(number)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,31 @@ from app.views import concept_words as words
 from app.widgets.buttons import Button
 from app.widgets.card import Card, Scroller, row
 from app.widgets.concept_rows import THICK
+from app.widgets.hit_flow import FlowLayout
 from app.widgets.labels import Badge, Label
 from app.widgets.why_bar import Bar, Segment
 
 WIDEST = 860
 GOOD, FAIR = 0.9, 0.7
+
+
+MEANINGS = {
+    "nmse": "Error left (0 is none), on passages that the concepts were found in",
+    "nmse_held_out": "Error left, on passages that were kept aside",
+    "nmse_outside": "Error left, on text that is not of this library",
+    "live": "Share of the concepts that are found in some passage",
+    "dead": "Share of the concepts that are found in no passage",
+    "l0": "Concepts in a passage, on average",
+    "l0_held_out": "Concepts in a passage that was kept aside",
+    "l0_questions": "Concepts in a question",
+    "l0_outside": "Concepts in a text that is not of this library",
+    "ndcg_kept": "Ranking kept by concepts alone (nDCG@10)",
+    "mrr_kept": "Ranking kept by concepts alone (MRR@10)",
+    "recall_kept": "Found by concepts alone (recall@100)",
+    "spearman": "Likeness of the order of near passages (1 is the same)",
+    "k": "Concepts that a passage was given while they were found",
+    "latents": "Places for concepts; those without a name are counted, too",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +88,14 @@ def mark(share: float) -> tuple[str, str]:
 
 
 class FidelityView(QWidget):
-    """`show_listing` fills it; `fit` is called when the person wants the concepts found again."""
+    """`show_listing` fills it; `fit` is called when the person wants the concepts found again, `name` when
+    the language model shall name them."""
 
-    def __init__(self, fit: Any, parent: QWidget | None = None) -> None:
+    def __init__(self, fit: Callable[[], object], name: Callable[[], object], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.again_button = Button(tr("Find the concepts again"), "secondary", "retry", fit)
+        self.name_button = Button(tr("Name by language model"), "secondary", "sparkle", name)
+        self.name_button.setToolTip(tr("Names are kept only where they lead to the right passages better than now"))
         self.lead = Label("", "heading", wrap=True)
         self.about = Label("", "muted", wrap=True)
         self.more = Button(tr("All figures"), "link", "", self._toggle)
@@ -90,7 +113,11 @@ class FidelityView(QWidget):
         card.body.addLayout(self._facts)
         self._clear = Label("", "body", wrap=True)
         card.body.addWidget(self._clear)
-        card.body.addLayout(row(self.more, None, self.again_button))
+        tools = QWidget()
+        flow = FlowLayout(tools, spacing=8)
+        for button in (self.again_button, self.name_button, self.more):
+            flow.addWidget(button)
+        card.body.addWidget(tools)
         card.body.addWidget(self._figures)
         scroller = Scroller()
         scroller.body.addWidget(card)
@@ -123,9 +150,10 @@ class FidelityView(QWidget):
         while (item := self._grid.takeAt(0)) is not None:
             item.widget().deleteLater()
         for at, (name, value) in enumerate(flat(figures)):
-            self._grid.addWidget(Label(name, "mono"), at, 0)
-            self._grid.addWidget(Label(value, "mono"), at, 1)
-        self._grid.setColumnStretch(2, 1)
+            self._grid.addWidget(Label(tr(MEANINGS.get(name, "")), "small", wrap=True), at, 0)
+            self._grid.addWidget(Label(name, "mono"), at, 1)
+            self._grid.addWidget(Label(value, "mono"), at, 2)
+        self._grid.setColumnStretch(0, 1)
 
 
 class FactRow(QWidget):

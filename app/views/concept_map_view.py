@@ -49,8 +49,8 @@ class MapView(QWidget):
         card = Card(padding=4, spacing=0)
         card.body.addWidget(self.stack)
         self.tools = (
-            IconButton("zoom-out", tr("Farther"), lambda: self.map.zoom(1 / STEP), kind="secondary"),
-            IconButton("zoom-in", tr("Nearer"), lambda: self.map.zoom(STEP), kind="secondary"),
+            IconButton("zoom-out", tr("Farther"), lambda: self.map.zoom_at_chosen(1 / STEP), kind="secondary"),
+            IconButton("zoom-in", tr("Nearer"), lambda: self.map.zoom_at_chosen(STEP), kind="secondary"),
             IconButton("concepts", tr("The whole map"), self.map.show_whole, kind="secondary"),
         )
         self.hint = Label(tr(_HINT), "small", wrap=True)

@@ -119,7 +119,7 @@ class ConceptPage(Page):
         column.addWidget(self.split)
         self.profile = ProfileView(self.context)
         self.compare = CompareView(self.context)
-        self.fidelity = FidelityView(self.work.fit)
+        self.fidelity = FidelityView(self.work.fit, self.work.name_all)
         self.filled = QStackedWidget()
         self._parts = {LIST: browser, MAP: browser, PROFILE: self.profile, COMPARE: self.compare,
                        FIDELITY: self.fidelity}  # fmt: skip
@@ -185,9 +185,9 @@ class ConceptPage(Page):
         self._look()
 
     def _jobs_changed(self) -> None:
-        self.job.setVisible(self.work.fitting)
-        for button in (self.find_button, self.fidelity.again_button):
-            button.setEnabled(not self.work.fitting)
+        self.job.setVisible(self.work.working)
+        for button in (self.find_button, self.fidelity.again_button, self.fidelity.name_button):
+            button.setEnabled(not self.work.working)
         self._show_stack()
 
     def _again(self) -> None:

@@ -95,7 +95,7 @@ def grown_words(listing: Listing) -> str:
 
 def search_words(concept: Concept) -> str:
     """What to search for to find a concept's passages."""
-    return concept.label.replace(" · ", " ") if concept.named_by != "terms" else " ".join(concept.terms[:4])
+    return " ".join(concept.terms[:4]) if concept.named_by == "terms" and concept.terms else concept.label
 
 
 def _day(created: str) -> str:
@@ -103,4 +103,4 @@ def _day(created: str) -> str:
         day = date.fromisoformat(created[:10])
     except ValueError:
         return ""
-    return QLocale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)
+    return QLocale().toString(QDate(day.year, day.month, day.day), "d MMM yyyy")

@@ -36,6 +36,12 @@ class DocumentActions(QObject):
         """Ask why a search does not find it."""
         self._context.navigate("search", Expected(document.id))
 
+    def _profile(self, document: Document) -> None:
+        """Show its concepts."""
+        from app.views.concept_scope import of_document
+
+        self._context.navigate("concepts", of_document(document))
+
     def open_outside(self, document: Document) -> None:
         if not open_outside(text_path(document.path)):
             name = PurePath(path_shown(document.path)).name
@@ -97,6 +103,8 @@ class DocumentActions(QObject):
             menu.addAction(tr("Read it here"), lambda: self.view(first)).setEnabled(first.state.has_text)
             expected = menu.addAction(tr("Why is it not found?…"), lambda: self._expect(first))
             expected.setEnabled(first.state.has_text)
+            about = menu.addAction(tr("What is it about?"), lambda: self._profile(first))
+            about.setEnabled(first.state.has_text)
             menu.addAction(tr("Open file"), lambda: self.open_outside(first))
             menu.addAction(tr("Show in folder"), lambda: self.show_folder(first))
             menu.addSeparator()

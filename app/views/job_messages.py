@@ -46,6 +46,8 @@ class JobMessages(QObject):
             self._reencoded(result)
         elif task.op == "fit_concepts":
             self._notifications.message(concepts_message(result))
+        elif task.op == "name_concepts":
+            self._notifications.message(naming_message(result))
         elif task.op == "rollback":
             self._notifications.tell(tr("The library uses its old index again."), tone="success")
 
@@ -86,6 +88,8 @@ class JobMessages(QObject):
                 kept = tr("Stopped. Search still uses the old index; what was done is kept.")
             elif task.op == "fit_concepts":
                 kept = tr("Stopped. The concepts are as they were.")
+            elif task.op == "name_concepts":
+                kept = tr("Stopped. The names that were found until now are kept.")
             elif task.op == ADAPT:
                 kept = tr("Stopped. Search is as it was; what was learned until now is kept.")
             go_on = Message(kept, action=tr("Go on"), on_action=lambda: self._jobs.add(task))
@@ -143,6 +147,17 @@ def concepts_message(result: dict[str, Any]) -> Message:
     if not found:
         return Message(tr("No concepts were found."), tr("There is too little text that repeats."), tone="warning")
     return Message(plural(found, "{n} concept was found.", "{n} concepts were found."), tone="success")
+
+
+def naming_message(result: dict[str, Any]) -> Message:
+    """What came of letting the language model name concepts."""
+    kept, left = int(result["kept"]), int(result["left"])
+    told = plural(kept, "{n} concept has a better name now.", "{n} concepts have a better name now.")
+    if not result["capable"]:
+        advice = tr("The language model was given up: names made of words lead to the passages better than its own.")
+    else:
+        advice = plural(left, "{n} concept is left for another time.", "{n} are left for another time.") if left else ""
+    return Message(told, advice, tone="success" if kept else "info")
 
 
 def _name(path: str) -> str:

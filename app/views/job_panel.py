@@ -19,6 +19,7 @@ STAGES = {
     "encoding": "Learning what they mean",
     "indexing": "Making them searchable",
     "concepts": "Finding the concepts in them",
+    "naming": "Naming the concepts",
     "battery": "Waiting for the charger",
     "purging": "Wiping what was deleted",
     "questions": "Making questions from your documents",
@@ -33,6 +34,7 @@ STAGES = {
 
 SHORT = {
     "scanning": "Looking", "reading": "Reading", "encoding": "Learning", "indexing": "Indexing", "concepts": "Concepts",
+    "naming": "Naming",
     "battery": "Waiting", "purging": "Wiping",
     "questions": "Questions", "mining": "Examples", "queries": "Learning", "pretraining": "Learning",
     "first": "Learning", "second": "Learning", "judging": "Testing",

@@ -120,11 +120,22 @@ class ExampleRow(QAbstractButton):
         return round(2 * DOWN + heads + 3 + (last.y() + last.height() if last.isValid() else 0))
 
     def _layout(self, width: float) -> QTextLayout:
-        layout = QTextLayout(self._text, self.font())
+        """At most `LINES` lines; the last one ends with an ellipsis where text is left."""
+        layout = self._laid(self._text, self._marks, width)
+        last = layout.lineAt(layout.lineCount() - 1)
+        end = Utf16(self._text).offset(last.textStart() + last.textLength()) if last.isValid() else 0
+        if end >= len(self._text):
+            return layout
+        kept = self._text[: max(0, end - 2)].rstrip()
+        kept = kept[: max(kept.rfind(" "), len(kept) - 12)]
+        return self._laid(f"{kept} …", [Span(s.start, min(s.end, len(kept))) for s in self._marks], width)
+
+    def _laid(self, text: str, marks: Sequence[Span], width: float) -> QTextLayout:
+        layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
-        layout.setFormats(self._formats())
+        layout.setFormats(_formats(text, [span for span in marks if span.start < span.end]))
         layout.beginLayout()
         y = 0.0
         for _ in range(LINES):
@@ -137,16 +148,17 @@ class ExampleRow(QAbstractButton):
         layout.endLayout()
         return layout
 
-    def _formats(self) -> list[QTextLayout.FormatRange]:
-        units = Utf16(self._text)
-        look = QTextCharFormat()
-        look.setBackground(colours().colour("mark"))
-        look.setForeground(colours().colour("on_mark"))
-        ranges = []
-        for span in self._marks:
-            part = QTextLayout.FormatRange()
-            part.start = units.units(span.start)
-            part.length = units.units(span.end) - part.start
-            part.format = look
-            ranges.append(part)
-        return ranges
+
+def _formats(text: str, marks: Sequence[Span]) -> list[QTextLayout.FormatRange]:
+    units = Utf16(text)
+    look = QTextCharFormat()
+    look.setBackground(colours().colour("mark"))
+    look.setForeground(colours().colour("on_mark"))
+    ranges = []
+    for span in marks:
+        part = QTextLayout.FormatRange()
+        part.start = units.units(span.start)
+        part.length = units.units(span.end) - part.start
+        part.format = look
+        ranges.append(part)
+    return ranges

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import hypot, sqrt
 
@@ -34,6 +35,7 @@ LONGEST = 28  # characters of a name on the map
 FRONT = 40  # the most frequent concepts in sight, whose names may cover dots
 REACH = 14.0  # pixels around the pointer in which a dot is found
 GROUPS = 6  # colours
+_BETWEEN = re.compile(r" · |, ")  # the words of a name that was made of them
 _DIRECTIONS = {
     Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, -1), Qt.Key.Key_Down: (0, 1),
 }  # fmt: skip
@@ -263,15 +265,16 @@ class ConceptMap(QGraphicsView):
             if point is not None:
                 self._choose(point)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self._zoom_at_chosen(STEP)
+            self.zoom_at_chosen(STEP)
         elif key == Qt.Key.Key_Minus:
-            self._zoom_at_chosen(1 / STEP)
+            self.zoom_at_chosen(1 / STEP)
         elif key == Qt.Key.Key_0:
             self.show_whole()
         else:
             super().keyPressEvent(event)
 
-    def _zoom_at_chosen(self, factor: float) -> None:
+    def zoom_at_chosen(self, factor: float) -> None:
+        """Go nearer to the chosen concept, or farther from it."""
         self.zoom(factor)
         point = self._point(self._chosen)
         if point is not None and not self._whole:
@@ -301,7 +304,7 @@ class ConceptMap(QGraphicsView):
 
 def _short(label: str) -> str:
     """The first two words of a name made of words; else what there is room for."""
-    plain = " · ".join(one_line(label).split(" · ")[:2])
+    plain = ", ".join(_BETWEEN.split(one_line(label))[:2])
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1].rstrip() + "…"
 
 

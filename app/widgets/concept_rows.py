@@ -15,6 +15,7 @@ from app.widgets.why_bar import Segment, draw_bar
 
 ACROSS, DOWN = 8, 5
 THICK = 6
+WIDEST = "100 %"  # so that the bars of all lines are of one scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class ShareRow(QAbstractButton):
             self._paint_bars(painter, top, metrics)
 
     def _paint_bars(self, painter: QPainter, top: QRectF, metrics: QFontMetricsF) -> None:
-        side = max(metrics.horizontalAdvance(share.words) for share in self.shares) + 10
+        side = max(metrics.horizontalAdvance(words) for words in (*(s.words for s in self.shares), WIDEST)) + 10
         step = self._line() * 0.95
         for at, share in enumerate(self.shares):
             line = QRectF(top.left(), top.bottom() + at * step, top.width(), step)

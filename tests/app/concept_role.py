@@ -1,11 +1,7 @@
-"""The pages' role with concepts: those stored in the library; the rest is counted from its passages.
-
-The variable FAKE_CONCEPTS makes it "fail" (a known error) or be "slow".
-"""
+"""The pages' role with concepts: those stored in the library; the rest is counted from its passages."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -14,7 +10,7 @@ from typing import Any
 # ruff: noqa: E402, I001
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[2])]
 
-from concept_library import listed, listing
+from concept_library import MODEL, listed, listing
 from pages_role import PagesRole, spans_of
 
 from core.base.events import Control
@@ -33,15 +29,6 @@ def in_passage(concept: Concept, passage: Passage) -> bool:
 
 
 class ConceptRole(PagesRole):
-    def run(self, number: int, op: str, args: dict[str, Any]) -> None:
-        kind = os.environ.get("FAKE_CONCEPTS", "")
-        if kind == "slow" and op != "fit_concepts":
-            time.sleep(1.5)
-        if kind == "fail":
-            self.say(number, "error", FAILED)
-            return
-        super().run(number, op, args)
-
     def known(self) -> list[Concept]:
         return [c for c in self.stored() if not c.hidden]
 
@@ -108,6 +95,13 @@ class ConceptRole(PagesRole):
         library.close()
         self.say(number, "changed", data)
         return {"generation": 2, "concepts": len(self.known())}
+
+    def name_concepts(self, number: int, control: Control, minutes: float) -> Any:
+        library = Library.open(self.folder)
+        library.rename_concept(MODEL, 7, "Written by the model")
+        library.close()
+        self.say(number, "progress", {"stage": "naming", "done": 1, "total": 2})
+        return {"asked": 3, "kept": 1, "left": 2, "capable": True, "faults": {}}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from concept_library import MODEL, SAMPLES, put_concepts
-from pages_fixtures import Desk, template  # noqa: F401
+from inline_engine import InlineEngine
+from pages_fixtures import Desk
 from pages_library import make_library
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
@@ -25,37 +27,65 @@ from app.theme import Theme
 from app.views.concept_edit import MergeSheet, RenameSheet
 from app.views.concept_page import COMPARE, FIDELITY, LIST, MAP, PROFILE, ConceptPage
 from app.views.concept_scope import DocumentSheet, of_document
+from app.views.job_messages import concepts_message, naming_message
 from app.widgets.concept_example import ExampleRow
 from app.widgets.concept_rows import ShareRow
 from core.library import Library
 
 ROLE = Path(__file__).with_name("concept_role.py")
-Show = Callable[[], ConceptPage]
+Show = Callable[[Desk], ConceptPage]
 
 
-@pytest.fixture
-def desk(qtbot: QtBot, qapp, theme: Theme, tmp_path: Path) -> Iterator[Desk]:
-    library = make_library(tmp_path / "library", tmp_path / "files")
-    engine = Engine(str(tmp_path / "library"), lambda role, folder: [sys.executable, str(ROLE), role, folder])
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library without concepts, made once; each test works on a copy of it."""
+    folder = tmp_path_factory.mktemp("concepts")
+    make_library(folder / "library", folder / "files").close()
+    return folder
+
+
+def made_desk(folder: Path, engine: Engine | InlineEngine, theme: Theme, tmp_path: Path) -> Desk:
     visits: list = []
     messages: list = []
     notifications = Notifications()
     notifications.shown.connect(messages.append)
     made = Context(
-        engine, library, Settings(tmp_path / "settings.json"), theme,
+        engine, Library.open(folder), Settings(tmp_path / "settings.json"), theme,
         lambda page, target: visits.append((page, target)), notifications, Jobs(engine),
     )  # fmt: skip
-    yield Desk(made, visits, messages)
-    engine.close()
-    library.close()
+    return Desk(made, visits, messages)
+
+
+@pytest.fixture
+def library(stored: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(stored / "library", tmp_path / "library"))
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, qapp, theme: Theme, library: Path, tmp_path: Path) -> Iterator[Desk]:
+    engine = InlineEngine(library)
+    made = made_desk(library, engine, theme, tmp_path)
+    yield made
+    made.context.library.close()
     engine.deleteLater()
 
 
 @pytest.fixture
-def show(desk: Desk, qtbot: QtBot) -> Iterator[Show]:
+def real_desk(qtbot: QtBot, qapp, theme: Theme, library: Path, tmp_path: Path) -> Iterator[Desk]:
+    """With a child process."""
+    engine = Engine(str(library), lambda role, folder: [sys.executable, str(ROLE), role, folder])
+    made = made_desk(library, engine, theme, tmp_path)
+    yield made
+    engine.close()
+    made.context.library.close()
+    engine.deleteLater()
+
+
+@pytest.fixture
+def show(qtbot: QtBot) -> Iterator[Show]:
     pages: list[ConceptPage] = []
 
-    def make() -> ConceptPage:
+    def make(desk: Desk) -> ConceptPage:
         page = ConceptPage(desk.context)
         pages.append(page)
         page.resize(1000, 720)
@@ -73,7 +103,7 @@ def show(desk: Desk, qtbot: QtBot) -> Iterator[Show]:
 def page(desk: Desk, show: Show, qtbot: QtBot) -> ConceptPage:
     """The page with its list and the first concept's details."""
     put_concepts(desk.context.library.folder)
-    made = show()
+    made = show(desk)
     qtbot.waitUntil(lambda: made.card.detail is not None, timeout=10_000)
     return made
 
@@ -87,8 +117,12 @@ def texts(widget) -> str:
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
 
 
+def visible(widget) -> list[ShareRow]:
+    return [row for row in widget.findChildren(ShareRow) if row.isVisibleTo(widget)]
+
+
 def said(widget) -> list[str]:
-    return [row.accessibleName() for row in widget.findChildren(ShareRow) if row.isVisibleTo(widget)]
+    return [row.accessibleName() for row in visible(widget)]
 
 
 def test_the_list_is_searched_sorted_and_filtered(page: ConceptPage, qtbot: QtBot) -> None:
@@ -206,12 +240,11 @@ def test_the_map_is_walked_by_keys_and_zoomed(page: ConceptPage, qtbot: QtBot) -
 def test_what_a_document_is_about(page: ConceptPage, desk: Desk, qtbot: QtBot) -> None:
     letter = next(d for d in desk.context.library.documents() if d.path.endswith("letter.txt"))
     page.show_target(of_document(letter))
-    qtbot.waitUntil(lambda: len(said(page.profile)) == 2, timeout=5000)
-    assert said(page.profile)[0].startswith(("lamp", "the"))
-    assert any("as often" in words for words in said(page.profile))
-    page.profile.order.choose("special")
-    assert "Nothing is special in it" in texts(page.profile)
-    page.profile.order.choose("most")
+    qtbot.waitUntil(lambda: len(visible(page.profile)) == 1, timeout=5000)  # the lamp is everywhere
+    assert said(page.profile) == ["the · of · board: in 1 passage, 4.2 times as often"]
+    page.profile.order.choose("much")
+    qtbot.waitUntil(lambda: len(visible(page.profile)) == 2, timeout=5000)
+    assert [row.shares[0].words for row in visible(page.profile)] == ["1 passage · 33 %"] * 2
     next(row for row in page.profile.findChildren(ShareRow) if row.text().startswith("lamp")).click()
     assert page.views.key == LIST
     assert page.card.concept.label == "lamp · keeper · light"
@@ -246,8 +279,26 @@ def test_fidelity_in_words_and_figures(page: ConceptPage) -> None:
     assert "nmse_held_out" in texts(page.fidelity)
 
 
+def test_the_language_model_names_them(page: ConceptPage, desk: Desk, qtbot: QtBot) -> None:
+    page.views.choose(FIDELITY)
+    page.fidelity.name_button.click()
+    assert page.job.isVisible()
+    assert not page.fidelity.name_button.isEnabled()
+    qtbot.waitUntil(lambda: "Written by the model" in rows(page), timeout=10_000)
+    assert page.fidelity.name_button.isEnabled()
+    assert not page.job.isVisible()
+
+
+def test_what_jobs_on_concepts_came_to_is_told() -> None:
+    told = naming_message({"kept": 1, "left": 2, "capable": True})
+    assert (told.text, told.advice) == ("1 concept has a better name now.", "2 are left for another time.")
+    assert "given up" in naming_message({"kept": 0, "left": 2, "capable": False}).advice
+    assert concepts_message({"concepts": 31}).text == "31 concepts were found."
+    assert concepts_message({"concepts": 0}).tone == "warning"
+
+
 def test_without_documents_and_with_too_few(desk: Desk, show: Show, qtbot: QtBot, monkeypatch) -> None:
-    made = show()
+    made = show(desk)
     qtbot.waitUntil(lambda: made.work.listing is not None, timeout=10_000)
     assert made.empty.title.text() == "Too little text for concepts"
     assert "24 are needed" in made.empty.text.text()
@@ -259,8 +310,8 @@ def test_without_documents_and_with_too_few(desk: Desk, show: Show, qtbot: QtBot
     assert made.empty.title.text() == "No concepts yet"
 
 
-def test_they_are_found_by_a_job_with_its_progress(desk: Desk, show: Show, qtbot: QtBot, monkeypatch) -> None:
-    made = show()
+def test_they_are_found_by_a_job_with_its_progress(real_desk: Desk, show: Show, qtbot: QtBot, monkeypatch) -> None:
+    made = show(real_desk)
     qtbot.waitUntil(lambda: made.work.listing is not None, timeout=10_000)
     made.work.listing = replace(made.work.listing, least=2)
     made._show_stack()
@@ -268,19 +319,31 @@ def test_they_are_found_by_a_job_with_its_progress(desk: Desk, show: Show, qtbot
     made.find_button.click()
     assert made.job.isVisible()
     assert not made.find_button.isVisible()
-    assert desk.context.jobs.running.op == "fit_concepts"
-    put_concepts(desk.context.library.folder)
+    assert real_desk.context.jobs.running.op == "fit_concepts"
+    put_concepts(real_desk.context.library.folder)
     qtbot.waitUntil(lambda: len(rows(made)) == 5 and not made.job.isVisible(), timeout=10_000)
     assert made.stack.currentIndex() == 1
 
 
-def test_an_error_is_told_and_can_be_tried_again(desk: Desk, show: Show, qtbot: QtBot, monkeypatch) -> None:
-    monkeypatch.setenv("FAKE_CONCEPTS", "fail")
+def test_an_error_is_told_and_can_be_tried_again(desk: Desk, show: Show, qtbot: QtBot) -> None:
     put_concepts(desk.context.library.folder)
-    made = show()
+    desk.context.engine.broken = True
+    made = show(desk)
     qtbot.waitUntil(made.banner.isVisible, timeout=10_000)
     assert made.banner.text() == "The search model is not there."
-    desk.context.engine.close()
+    desk.context.engine.broken = False
+    made.banner.acted.emit()
+    qtbot.waitUntil(lambda: made.card.detail is not None, timeout=10_000)
+    assert not made.banner.isVisible()
+    desk.context.engine.broken = True
+    for key, view in ((MAP, made.map), (PROFILE, made.profile)):
+        made.views.choose(key)
+        if key == PROFILE:
+            made.profile.scope.choose(of_document(desk.context.library.documents()[0]))
+        qtbot.waitUntil(view.banner.isVisible, timeout=5000)
+    desk.context.engine.broken = False
+    made.profile.banner.acted.emit()
+    qtbot.waitUntil(lambda: bool(visible(made.profile)), timeout=5000)
 
 
 def test_every_control_has_a_name_and_is_reached(page: ConceptPage) -> None:
@@ -294,7 +357,7 @@ def test_long_names_and_large_text_stay_within_a_narrow_page(
 ) -> None:
     long = "Minutes of the extraordinary general assembly of the Northern Harbour Association and its annexes"
     put_concepts(desk.context.library.folder, [replace(c, label=long + str(c.id)) for c in SAMPLES])
-    made = show()
+    made = show(desk)
     qtbot.waitUntil(lambda: made.card.detail is not None, timeout=10_000)
     theme.set_text_percent(180)
     made.resize(620, 700)
