@@ -16,7 +16,7 @@ def absence(
 ) -> str:  # fmt: skip
     """What keeps it out goes before its place, and its place before what it lacks."""
     if excluded:
-        return f"{listed(excluded[:_NAMED])} in the question {'keeps' if len(excluded) == 1 else 'keep'} it out."
+        return f"It is kept out by {listed(excluded[:_NAMED])}."
     if instead:
         return f"The same text is shown at place {rank}, in another document."
     if rank is not None and rank <= hits:

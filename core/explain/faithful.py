@@ -20,7 +20,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Dense scores of one pair: as it is, without its top concept, and without another one active in the passage."""
+    """Dense scores of one pair: as it is, without its top concept, and without another one."""
 
     score: float
     without_top: float
@@ -40,17 +40,22 @@ def without(model: ConceptModel, passage: Floats, latent: int) -> Floats:
 
 
 def tried(
-    model: ConceptModel, query: Floats, passage: Floats, shares: Sequence[ConceptShare], luck: np.random.Generator
-) -> Trial | None:
-    """One trial for unit vectors [D] and the concepts of their explanation; the other concept is chosen at random.
+    model: ConceptModel, query: Floats, passage: Floats, shares: Sequence[ConceptShare], luck: np.random.Generator,
+    among: Sequence[int] = (),
+) -> Trial | None:  # fmt: skip
+    """One trial for unit vectors [D] and the concepts of their explanation; the other concept is chosen at random
+    `among` these, without any among those active in the passage, which is harder to beat.
 
-    None where nothing speaks for the match, or only one concept is active in the passage.
+    None where nothing speaks for the match, or there is no other concept.
     """
     active = np.flatnonzero(model.encode(passage[None])[0]).tolist()
     helping = [share for share in shares if share.contribution > 0 and share.id in active]
-    if not helping or len(active) < 2:
+    if not helping:
         return None
     top = max(helping, key=lambda share: share.contribution).id
-    other = int(luck.choice([latent for latent in active if latent != top]))
+    others = [latent for latent in (among or active) if latent != top]
+    if not others:
+        return None
+    other = int(luck.choice(others))
     scores = [float(query @ vector) for vector in (passage, *(without(model, passage, i) for i in (top, other)))]
     return Trial(*scores)

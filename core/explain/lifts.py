@@ -11,11 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from core.base.events import Control
-from core.base.types import BM25, ConceptShare, Lift, Passage, Query
+from core.base.types import BM25, DENSE, LEXICAL, ConceptShare, Lift, Passage, Query
+from core.base.types import CONCEPT as BY_CONCEPTS
 from core.concepts.terms import Text, candidates
 from core.search.found import Found, place, without
 
 WORD, CONCEPT, FILTER, CHANNEL = "word", "concept", "filter", "channel"  # kinds of `Lift`
+_ALONE = (BM25, DENSE, LEXICAL, BY_CONCEPTS)  # channels that find by themselves
 BOOST = 2.0  # factor that a concept is tried with
 _MOST_WORDS, _MOST_CONCEPTS = 3, 2
 _SECONDS = 0.6  # no try is begun afterwards
@@ -60,18 +62,19 @@ def _tries(
     """While something keeps the passage out, only to leave that out can help."""
     query = found.written
     if excluded:
-        if (freed := without(query, excluded)).text.strip():
+        freed = without(query, excluded)
+        if freed.text.strip() or freed.like is not None:
             yield Lift(FILTER, " ".join(excluded), None), freed
         return
-    for word in _telling(found, passage)[:_MOST_WORDS]:
+    for word in _telling(found, passage)[:_MOST_WORDS] if query.like is None else ():
         yield Lift(WORD, word, None), replace(query, text=f"{query.text} {word}")
     # the passages' concepts are not kept everywhere (the model may be lost)
     for concept in concepts[:_MOST_CONCEPTS] if found.snapshot.codes is not None else ():
         boosted = replace(query, boosts={**query.boosts, concept.id: BOOST})
         yield Lift(CONCEPT, concept.label, None, concept.id), boosted
-    for channel in found.ranking.scores if len(found.ranking.scores) > 1 else ():
-        if found.prepared.can(channel):
-            yield Lift(CHANNEL, channel, None), replace(query, channels=(channel,))
+    channels = [channel for channel in _ALONE if channel in found.ranking.scores and found.prepared.can(channel)]
+    for channel in channels if len(channels) > 1 else ():
+        yield Lift(CHANNEL, channel, None), replace(query, channels=(channel,))
 
 
 def _telling(found: Found, passage: Passage) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -54,11 +55,21 @@ def why_not(
     missing, own = _concepts(found, match, concepts, labels, merged)
     tried = lifts(searcher, found, match.passage, rank, excluded, own, control or Control())
     last = found.hits[-1].score if found.hits else 0.0
+    if excluded:
+        excluded = tuple(_named(one, labels) for one in excluded)
+        tried = tuple(replace(one, what=" ".join(excluded)) for one in tried)
     said = absence(rank, len(found.hits), excluded, instead, words, missing, stands)
     return WhyNot(
         query=query.text, passage=match.passage, rank=rank, score=match.score, last=last, standings=stands,
         excluded=excluded, missing_words=words, missing_concepts=missing, lifts=tried, instead=instead, sentence=said,
     )  # fmt: skip
+
+
+def _named(excluded: str, labels: Mapping[int, str]) -> str:
+    """A required concept, written concept:ID, by its name."""
+    kind, _, number = excluded.partition(":")
+    known = kind == "concept" and number.isdecimal() and int(number) in labels
+    return f"«{labels[int(number)]}»" if known else excluded
 
 
 def _missing_words(found: Found, match: MatchContext) -> tuple[str, ...]:

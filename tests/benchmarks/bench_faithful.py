@@ -5,7 +5,8 @@ a library of a data set (BEIR layout, see `core.evaluate.datasets`) with the act
 takes the one that is there; `--vectors` are the passages' unit vectors `P` [N, D] where they are known. Of N pairs of a
 query and a hit it prints in JSON
 
-- `vector`: in which share the top concept, taken out of the passage's vector, costs more than another that is active;
+- `vector`: in which share the top concept, taken out of the passage's vector (made a unit vector again), costs more
+  than another one of the library, and than another one that is active in the passage;
 - `words`: the same for the words in which the top concept was said to stand, taken out of the text that is encoded
   again, against as many other words, in N pairs;
 - `sums`: the largest error of the account against the score, of the parts of meaning, of pairs against their concept;
@@ -118,21 +119,23 @@ def measured(
     assert made is not None
     model = ConceptModel.load(library / "models" / made.concepts)
     clock, luck, sums = Clock(), np.random.default_rng(0), Sums()
-    wins: list[bool] = []
+    live = np.flatnonzero(finder.searcher.snapshot().codes.counts()).tolist()
+    wins: dict[str, list[bool]] = {"live": [], "active": []}
     words: list[tuple[float, float]] = []
     for query, passage_id in pairs(finder, data, most):
         with clock:
             found = finder.explain(query, passage_id)
         sums.add(found)
         match = finder.searcher.context(query, passage_id)
-        if (trial := tried(model, *_vectors(match), found.concepts, luck)) is not None:
-            wins.append(trial.faithful)
+        for name, among in (("live", live), ("active", ())):
+            if (trial := tried(model, *_vectors(match), found.concepts, luck, among)) is not None:
+                wins[name].append(trial.faithful)
         if len(words) < with_words and (fell := without_words(finder.encoder, match, found, luck)):
             words.append(fell)
     fell = np.array(words).reshape(-1, 2)
     return {
         "passages": finder.searcher.snapshot().passage_count, "latents": model.latents, "fidelity": model.fidelity,
-        "vector": {"pairs": len(wins), "top_costs_more": round(float(np.mean(wins)), 4)},
+        "vector": {"pairs": len(wins["live"]), "top_costs_more_than": {n: float(np.mean(v)) for n, v in wins.items()}},
         "words": {
             "pairs": len(fell), "top_costs_more": round(float((fell[:, 0] > fell[:, 1]).mean()), 4),
             "fall": fell.mean(0).round(4).tolist(),

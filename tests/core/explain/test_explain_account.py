@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.base.types import BM25, DENSE, STEER, Level, Query
+from core.base.types import BM25, CONCEPT, DENSE, STEER, Level, Query
 from core.encode.encoder import Encoder
 from core.explain.decompose import decompose
 from core.explain.explain import explain
@@ -64,6 +64,27 @@ def test_lines_are_words_and_concepts_in_units_of_the_score(fitted: Fitted, sear
     assert len(scale) == 1  # one unit for all of them
     unnamed = next(line for line in found.account if line.kind == "unnamed" and line.channel == DENSE)
     assert unnamed.contribution == pytest.approx(scale.pop() * found.residual, rel=1e-3)
+
+
+@pytest.mark.parametrize("channels", [(), (DENSE,), (CONCEPT, BM25), (CONCEPT,)])
+def test_concepts_that_were_steered_or_searched_by_have_lines(
+    fitted: Fitted, searcher: Searcher, channels: tuple[str, ...]
+) -> None:
+    plain = explain(searcher, fitted[1], fitted[2], Query(TEXT), searcher.search(Query(TEXT)).hits[0].passage.id)
+    top, next_one = plain.concepts[0].id, plain.concepts[1].id
+    query = Query(TEXT, channels=channels, boosts={top: 3.0, next_one: 0.0})
+    hit = next(h for h in searcher.search(query).hits if h.passage.id == plain.passage.id)
+    found = explain(searcher, fitted[1], fitted[2], query, hit.passage.id)
+    assert sum(line.contribution for line in found.account) == pytest.approx(hit.score, abs=1e-6)
+    for part in hit.parts:
+        lines = [line for line in found.account if line.channel == part.channel]
+        assert sum(line.contribution for line in lines) == pytest.approx(part.contribution, abs=1e-6)
+        if part.channel in (CONCEPT, STEER):
+            assert top in {line.id for line in lines if line.kind == "concept"}
+            assert all(line.label == fitted[2][line.id] for line in lines if line.kind == "concept")
+    steered = {line.id: line.contribution for line in found.account if line.channel == STEER and line.id >= 0}
+    if STEER in {part.channel for part in hit.parts}:
+        assert steered[top] > 0 > steered[next_one]
 
 
 def test_without_concepts_meaning_is_one_line(fitted: Fitted, searcher: Searcher) -> None:

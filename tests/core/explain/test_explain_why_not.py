@@ -130,6 +130,20 @@ def test_filters_that_were_set_are_written_as_one_writes_them(fitted: Fitted, se
     assert why_not(searcher, fitted[1], fitted[2], negative, best.id).excluded == ("-(lang:en)",)
 
 
+def test_a_concept_that_is_required_keeps_a_passage_out(fitted: Fitted, searcher: Searcher) -> None:
+    _, model, labels = fitted
+    best = searcher.search(QUERY).hits[0].passage
+    active = model.encode(searcher.snapshot().vector(best.id)[None])[0]
+    absent = next(i for i in labels if active[i] == 0)
+    own = next(i for i in np.argsort(-active).tolist() if i in labels)
+    found = why_not(searcher, model, labels, replace(QUERY, required=(own, absent)), best.id)
+    assert found.excluded == (f"«{labels[absent]}»",)
+    (lift,) = found.lifts
+    assert (lift.kind, lift.what) == ("filter", f"«{labels[absent]}»")
+    hits = searcher.search(replace(QUERY, required=(own,), k=500)).hits
+    assert lift.rank == next(hit.rank for hit in hits if hit.passage.id == best.id)
+
+
 def test_a_passage_has_the_rank_of_its_document(fitted: Fitted, searcher: Searcher) -> None:
     query = replace(QUERY, level=Level.DOCUMENT)
     ids = searcher.ranking(QUERY, 200).ids.tolist()
@@ -187,8 +201,8 @@ def test_equal_text_shown_in_its_place_is_told(copied: tuple[Searcher, list[int]
 def test_sentences_say_what_matters_most() -> None:
     sheds = ConceptShare(1, "sheds", 0.1, 0.1, 0.0, 0.0)
     near = Standing(DENSE, 0.3, 700, 0.1, 0.5, 0.9)
-    assert absence(None, 5, ("type:pdf",), 0, (), (), ()) == "type:pdf in the question keeps it out."
-    assert absence(None, 5, ("a", "b"), 0, (), (), ()) == "a and b in the question keep it out."
+    assert absence(None, 5, ("type:pdf",), 0, (), (), ()) == "It is kept out by type:pdf."
+    assert absence(None, 5, ("a", "b"), 0, (), (), ()) == "It is kept out by a and b."
     assert absence(2, 5, (), 0, ("roof",), (), ()) == "It is among the hits, at place 2."
     assert absence(2, 5, (), 7, (), (), ()) == "The same text is shown at place 2, in another document."
     assert absence(9, 5, (), 0, ("roof",), (sheds,), ()) == (
