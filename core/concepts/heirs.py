@@ -45,7 +45,7 @@ def heritage(
         return None
     made, old = found
     if old.config.get("encoder") == new.config.get("encoder") and old.decoder.shape[1] == new.decoder.shape[1]:
-        return Heritage(made.concepts, carry(old, new, alive=(active_NM > 0).any(0)))
+        return Heritage(made.concepts, carry(old, new, alive=np.any(active_NM > 0, axis=0)))
     rows, former_NO = _former_activations(library, db, made, old, passages, hashes)
     return Heritage(made.concepts, carry_by_use(former_NO, active_NM[rows]) if len(rows) else {})
 

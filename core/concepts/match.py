@@ -52,7 +52,7 @@ def matched(similar_OM: Floats, least: float) -> dict[int, int]:
 
 def match_share(one: ConceptModel, other: ConceptModel, vectors: Floats, least: float = LEAST_COSINE) -> float:
     """Share of the latents of `one` that fire on `vectors` and have a partner in `other` that fires, too."""
-    fires, answers = ((model.encode(vectors) > 0).any(0) for model in (one, other))
+    fires, answers = (np.any(model.encode(vectors) > 0, axis=0) for model in (one, other))
     pairs = carry(one, other, alive=answers, least=least)
     return float(np.isin(np.flatnonzero(fires), list(pairs)).mean()) if fires.any() else 0.0
 

@@ -48,7 +48,7 @@ def chosen(
     pre_BM: Tensor, centred_BD: Tensor, encoder_MD: Tensor, bias_M: Tensor, rows_E: Tensor, latents_E: Tensor
 ) -> Tensor:
     """The listed entries of `pre_BM = centred_BD @ encoder_MD.T + bias_M`, [E], with their gradient."""
-    values: Tensor = _Chosen.apply(pre_BM, centred_BD, encoder_MD, bias_M, rows_E, latents_E)  # type: ignore[no-untyped-call]
+    values: Tensor = _Chosen.apply(pre_BM, centred_BD, encoder_MD, bias_M, rows_E, latents_E)
     return values
 
 
@@ -77,7 +77,5 @@ class _Chosen(torch.autograd.Function):
         grad_centred_BD = None
         if ctx.needs_input_grad[1]:
             by_row_B = starts(rows_E, len(centred_BD))
-            grad_centred_BD = F.embedding_bag(
-                latents_E, encoder_MD, by_row_B, mode="sum", per_sample_weights=grad_E
-            )
+            grad_centred_BD = F.embedding_bag(latents_E, encoder_MD, by_row_B, mode="sum", per_sample_weights=grad_E)
         return None, grad_centred_BD, grad_encoder_MD, grad_bias_M, None, None
