@@ -21,6 +21,7 @@ from core.base.errors import BadQuery, KnownError
 from core.base.types import BM25, Level, SearchResult
 
 ROUND = 6  # pixels that rows keep from the upper and lower edge of their card
+_LEAST = 140  # pixels
 _ROOMY = 60  # characters in a line
 EXACTLY = 0.5  # milliseconds below which a time says nothing
 
@@ -53,6 +54,7 @@ class SearchResults(QWidget):
         self.banner = Banner(self)
         self.banner.acted.connect(self.retry)
         self._stack = QStackedWidget(self)
+        self._stack.setMinimumHeight(_LEAST)  # whatever the states that are not shown would need
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)

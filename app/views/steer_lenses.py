@@ -44,6 +44,10 @@ class Lenses(QObject):
         self._latest = Latest(context.engine, self)
         self._latest.result.connect(self._heard)
 
+    @property
+    def busy(self) -> bool:
+        return self._latest.busy
+
     def load(self) -> None:
         """Ask anew which concepts there are."""
         self._latest.start(SEARCH, "concepts", {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.context import Context
@@ -20,6 +20,7 @@ from app.widgets.steer_state import Steering
 from core.base.types import Explanation, Passage, Query, SearchResult
 from core.worker.protocol import SEARCH
 
+REST_MS = 250  # after a search
 BEFORE = 50  # steps that can be undone
 _LISTED = 8  # concepts of a passage in a menu
 _LINE = 56  # characters of a line in a menu
@@ -36,6 +37,11 @@ class Steer(QObject):
         self._page = page
         self.state = Steering()
         self._before: list[Callable[[], None]] = []  # what takes each change back, the last one at the end
+        self._found = Query("")
+        self._rest = QTimer(self)  # the concepts of the hits cost as much as the search: not between two letters
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(lambda: self._topics.start(SEARCH, "facets", {"query": self._found}))
         self._hear: Callable[[Mapping[int, str]], None] = _nobody  # waits for the concepts of a passage
         self._known: dict[int, Mapping[int, str]] = {}  # concepts of passages
         self._seen: tuple[str, int] = ("", -1)  # text and generation that the question's concepts are of
@@ -55,6 +61,11 @@ class Steer(QObject):
         self._passage = Latest(context.engine, self)
         self._passage.result.connect(self.knows)
         self._passage.failed.connect(lambda _: self._hear({}))
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being looked for what there is to steer by."""
+        return self._rest.isActive() or any(one.busy for one in (self._asked, self._topics, self.lenses))
 
     # what the person does
 
@@ -129,7 +140,8 @@ class Steer(QObject):
             self._asked.start(
                 SEARCH, "query_concepts", {"query": Query(result.query.text, literal=result.query.literal)}
             )
-        self._topics.start(SEARCH, "facets", {"query": result.query})
+        self._found = result.query
+        self._rest.start()
 
     def nothing_asked(self) -> None:
         """The box is empty."""
@@ -142,6 +154,7 @@ class Steer(QObject):
         """Something else is asked: hear nothing more of what was found."""
         if self._asked.busy:
             self._seen = ("", self._seen[1])
+        self._rest.stop()
         self._asked.drop()
         self._topics.drop()
 

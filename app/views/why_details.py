@@ -74,7 +74,7 @@ class WhyDetails(Scroller):
         self._second_level(lines, e)
         self._folding(self.body, tr("All about the score"), second, "_more_open")
         if self.steers:
-            other = Button(tr("Expected another one? Ask why it is not here"), "link", "why", self.other_asked.emit)
+            other = Button(tr("Expected another one?"), "link", "why", self.other_asked.emit)
             self.body.addWidget(other, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
         self.verticalScrollBar().setValue(0)

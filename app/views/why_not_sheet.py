@@ -74,7 +74,8 @@ class WhyNotSheet(Sheet):
     def _list(self, name: str) -> QListWidget:
         made = QListWidget(self)
         made.setAccessibleName(name)
-        made.setFrameShape(QListWidget.Shape.StyledPanel)
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        made.setResizeMode(QListWidget.ResizeMode.Adjust)  # words wrap anew at another width
         return made
 
     def _open_at(self, document: Document | None, offset: int | None) -> None:

@@ -21,7 +21,7 @@ from core.base.types import ConceptWeight
 
 MOST = 4  # concepts of the question that are shown
 FEW = 2  # of them on a tight line
-_TOPICS = 12
+_TOPICS = 10
 SHORT, TIGHT = 84, 48  # characters in a line
 
 

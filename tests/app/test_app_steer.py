@@ -41,8 +41,7 @@ def search(page: SearchPage, qtbot: QtBot, text: str) -> None:
 
 
 def settled(page: SearchPage) -> bool:
-    steer = page.steer
-    return not any(latest.busy for latest in (page._latest, steer._asked, steer._topics, steer.lenses._latest))
+    return not (page._latest.busy or page.steer.busy)
 
 
 def titles(page: SearchPage) -> list[str]:
