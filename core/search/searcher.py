@@ -4,89 +4,52 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from core.base.errors import BadQuery, IndexDamaged
+from core.base.errors import IndexDamaged
 from core.base.events import Control
 from core.base.types import (
     BM25,
     CONCEPT,
     DENSE,
     LEXICAL,
-    MULTI,
-    STEER,
     Filters,
     Hit,
     Level,
-    Passage,
     Query,
-    ScorePart,
     SearchResult,
-    TermMatch,
     Turn,
 )
-from core.encode.encoder import QUERY, Encoder
+from core.encode.encoder import Encoder
 from core.encode.load import languages as spoken_by
 from core.index.dense import Floats
-from core.index.neutral import Means
 from core.index.snapshot import Ids, Snapshot
 from core.models import adapted
-from core.search import feedback, foreign, fuse, levels, phrases, steering, syntax, words
-from core.search import filters as filtering
+from core.search import feedback, foreign, fuse, levels
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
-from core.search.concept_terms import concept_matches, with_concepts
+from core.search.concept_terms import concept_matches
 from core.search.fold import Folded, fold, unfolded
 from core.search.found import Found
-from core.search.fuse import Fusing, Rule
+from core.search.fuse import Fusing
 from core.search.hits import hits as make_hits
 from core.search.hits import parts as parts_of
 from core.search.hits import token_matches, word_matches
+from core.search.matching import MatchContext as MatchContext
+from core.search.preparing import DAMAGED, Preparing, parse
 from core.search.rerank import Reading, Readings, Rerankers
 from core.search.standalone import standalone
 from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
-from core.text.analyze import QueryTerm, query_terms
-from core.text.parts import query_parts
 
-CHANNELS = (BM25, DENSE, LEXICAL, MULTI, CONCEPT)
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
-MOST_WORDS = 256
-MOST_CHARACTERS = 20_000  # of a query that are read for words
 _DEEPER = 4  # times as many candidates, when too few hits are left of them
-_CHARACTERS_A_TOKEN = 32  # no encoder sees more of a text than its tokens times this
 _REMEMBERED = 8  # rankings kept, so that an explanation shows the parts of the very hit it explains
 
-_CUT = "The query is very long: only its beginning was searched."
-_DAMAGED = "The dense index is damaged: only words were compared. It can be rebuilt from the stored text."
 _LOST = "The index is damaged and cannot be searched. It can be rebuilt from the stored text."
-_OTHER_ENCODER = "The index was made with another encoder: only words were compared until it is made again."
-
-
-@dataclass(frozen=True, slots=True)
-class MatchContext:
-    """All that an explanation of one passage's score needs.
-
-    `parts` add up to `score`, `terms` to the BM25 part's raw score, `tokens` to the lexical part's. The vectors [D]
-    are unit vectors, None when the index has no dense part that fits the encoder.
-    """
-
-    query: Query
-    passage: Passage
-    score: float
-    parts: tuple[ScorePart, ...]
-    terms: tuple[TermMatch, ...]
-    query_vector: Floats | None
-    passage_vector: Floats | None
-    dense_score: float
-    tokens: tuple[TermMatch, ...] = ()
-    means: Means | None = None  # what was taken out of both vectors
-    rules: Mapping[str, Rule] = field(default_factory=dict)  # what makes contributions of the channels' scores
-    steering: Mapping[int, float] = field(default_factory=dict)  # concept -> what steering it adds to the dense score
-    concepts: Mapping[int, float] = field(default_factory=dict)  # latent -> its part of the concept part's raw score
 
 
 class Searcher:
@@ -159,7 +122,7 @@ class Searcher:
             NotALibrary, LibraryDamaged
             Cancelled: through `control`, while hits are read closely.
         """
-        parsed, clock = _parsed(query), _Clock()
+        parsed, clock = parse(query), _Clock()
         with known_errors(self._library):
             try:
                 snapshot = self.snapshot()
@@ -173,17 +136,17 @@ class Searcher:
         self, snapshot: Snapshot, written: Query, parsed: ParsedQuery, clock: _Clock, control: Control | None = None
     ) -> SearchResult:
         query = parsed.asked(written)
-        allowed = self._allowed(snapshot, query, parsed)
+        allowed = self._preparing(snapshot).allowed(query, parsed)
         clock.lap("filter")
         prepared, notices = self._prepare(snapshot, query)
         clock.lap("encode")
         try:
-            usable = self._usable(snapshot, query, prepared)
+            usable = self._preparing(snapshot).usable(query, prepared)
             reading = self._reading(snapshot, query)
             ranking, chosen = self._ranked(snapshot, query, prepared, usable, allowed, reading, control)
         except IndexDamaged:
             self._damaged = True
-            notices.append(_DAMAGED)
+            notices.append(DAMAGED)
             prepared = replace(prepared, vector=None, tokens=None)
             ranking, chosen = self._ranked(snapshot, query, prepared, (BM25,), allowed)
         clock.lap("rank")
@@ -231,13 +194,13 @@ class Searcher:
 
         The passage `without` is left out of everything, as if it were not in the library. Raises as `search`.
         """
-        parsed, snapshot = _parsed(query), self.snapshot()
+        parsed, snapshot = parse(query), self.snapshot()
         query = parsed.asked(query)
         prepared, _ = self._prepare(snapshot, query)
-        allowed = self._allowed(snapshot, query, parsed)
+        allowed = self._preparing(snapshot).allowed(query, parsed)
         if without is not None:
             allowed = np.setdiff1d(snapshot.ids() if allowed is None else allowed, [without])
-        channels, fusing = self._usable(snapshot, query, prepared), self._fusing(snapshot)
+        channels, fusing = self._preparing(snapshot).usable(query, prepared), self._fusing(snapshot)
         ranking = rank(snapshot, prepared, channels, max(DEPTH, depth), allowed, fusing, self._heard)
         reading = self._reading(snapshot, query, hurried=False)
         return ranking if reading is None else reading.apply(snapshot, ranking, prepared.weights)
@@ -247,7 +210,7 @@ class Searcher:
 
         Raises BadQuery, NotALibrary, IndexDamaged.
         """
-        parsed, snapshot = _parsed(query), self.snapshot()
+        parsed, snapshot = parse(query), self.snapshot()
         return self._prepare(snapshot, replace(parsed.asked(query), channels=(DENSE,), boosts={}))[0].vector
 
     def context(self, query: Query, passage_id: int) -> MatchContext:
@@ -259,14 +222,14 @@ class Searcher:
             NotFound: the passage is not in the index.
             BadQuery, NotALibrary, LibraryDamaged
         """
-        parsed = _parsed(query)
+        parsed = parse(query)
         with known_errors(self._library):
             return self._context(self.snapshot(), query, parsed, passage_id)
 
     def _context(self, snapshot: Snapshot, written: Query, parsed: ParsedQuery, passage_id: int) -> MatchContext:
         query = parsed.asked(written)
         # the vectors are wanted even where the score has no dense part
-        wanted = (*self._wanted(snapshot, query), DENSE)
+        wanted = (*self._preparing(snapshot).wanted(query), DENSE)
         prepared, _ = self._prepare(snapshot, replace(query, channels=wanted))
         ranking, hits = self._found(snapshot, written, parsed)
         parts = next((hit.parts for hit in hits if hit.passage.id == passage_id), None)
@@ -296,14 +259,15 @@ class Searcher:
         Raises:
             BadQuery, NotALibrary, LibraryDamaged, IndexDamaged
         """
-        parsed = _parsed(query)
+        parsed = parse(query)
         with known_errors(self._library):
             snapshot, asked = self.snapshot(), parsed.asked(query)
-            allowed = self._allowed(snapshot, asked, parsed)
+            allowed = self._preparing(snapshot).allowed(asked, parsed)
             prepared, _ = self._prepare(snapshot, asked)
             hits: tuple[Hit, ...] = ()
             if tried:
-                ranking, _ = self._ranked(snapshot, asked, prepared, self._usable(snapshot, asked, prepared), allowed)
+                usable = self._preparing(snapshot).usable(asked, prepared)
+                ranking, _ = self._ranked(snapshot, asked, prepared, usable, allowed)
             else:
                 ranking, hits = self._found(snapshot, query, parsed)
             languages = tuple(self._languages)
@@ -317,65 +281,12 @@ class Searcher:
             found = self._remembered[-1]
         return found[1:]
 
-    def _allowed(self, snapshot: Snapshot, query: Query, parsed: ParsedQuery) -> Ids | None:
-        """The passages that its filters, phrases and exclusions let through; None when it has none."""
-        filtered = filtering.allowed(snapshot.db, query.filters)
-        allowed = phrases.allowed(snapshot, parsed, self._languages, filtered)
-        if query.required:
-            groups = steering.families(snapshot, query.required)
-            holding = steering.required(steering.codes_of(snapshot), groups, query.required)
-            allowed = np.intersect1d(snapshot.ids() if allowed is None else allowed, holding)
-        if query.like is not None:
-            allowed = np.setdiff1d(snapshot.ids() if allowed is None else allowed, [query.like])
-        return allowed
+    def _preparing(self, snapshot: Snapshot) -> Preparing:
+        return Preparing(snapshot, self._encoder, self._languages, self._strange, self._fusing(snapshot))
 
     def _prepare(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
-        """Words and vector of the query, what its factors for concepts change, and what the person should know."""
-        if query.like is None:
-            prepared, notices = self._of_text(snapshot, query)
-        else:
-            weights = {**self._fusing(snapshot).weights, **query.weights}
-            prepared, notices = Prepared((), None, weights, strange=self._strange), []
-        try:
-            if query.like is not None:
-                prepared = replace(prepared, vector=steering.rebuilt(snapshot, query.like, query.because))
-            if query.boosts and prepared.vector is not None:
-                changes = steering.of_query(snapshot, query.boosts, prepared.vector)
-                terms = steering.reweighed(snapshot, query.boosts, prepared.vector, prepared.concepts)
-                prepared = replace(prepared, steered=changes, concepts=terms)
-        except IndexDamaged:
-            self._damaged = True
-            notices.append(_DAMAGED)
-            prepared = replace(prepared, vector=None)
-        return prepared, notices
-
-    def _of_text(self, snapshot: Snapshot, query: Query) -> tuple[Prepared, list[str]]:
-        """Words and vector of the query's text, and what the person should know of them."""
-        text = query.text[:MOST_CHARACTERS]
-        terms = words.without_function_words(
-            text, query_terms(text, self._languages, limit=MOST_WORDS), self._languages
-        )
-        notices = [_CUT] if len(query.text) > MOST_CHARACTERS or len(terms) >= MOST_WORDS else []
-        weights = {**self._fusing(snapshot).weights, **query.weights}
-        parts = tuple(query_parts(terms, self._languages))
-        prepared = Prepared(tuple(terms), None, weights, strange=self._strange, parts=parts)
-        wanted = self._wanted(snapshot, query)
-        by_vector = (DENSE,) if query.boosts or CONCEPT in wanted else ()
-        heads = [c for c in dict.fromkeys((*wanted, *by_vector)) if c in self._encoder.heads]
-        if heads and snapshot.generation.segments:
-            if snapshot.generation.encoder == self._encoder.id:
-                seen = query.text[: _CHARACTERS_A_TOKEN * self._encoder.max_tokens]
-                prepared = _encoded(self._encoder, seen, heads, prepared)
-                try:
-                    prepared = _neutral(snapshot, prepared)
-                    if CONCEPT in wanted:
-                        prepared = with_concepts(snapshot, prepared)
-                except IndexDamaged:
-                    self._damaged = True
-                    notices.append(_DAMAGED)
-                    prepared = replace(prepared, vector=None)
-            else:
-                notices.append(_OTHER_ENCODER)
+        prepared, notices = self._preparing(snapshot).prepare(query)
+        self._damaged = self._damaged or DAMAGED in notices
         return prepared, notices
 
     def _reading(self, snapshot: Snapshot, query: Query, *, hurried: bool = True) -> Reading | None:
@@ -390,21 +301,6 @@ class Searcher:
 
     def _fusing(self, snapshot: Snapshot) -> Fusing:
         return self._given or Fusing(weights=snapshot.generation.fusion)
-
-    def _wanted(self, snapshot: Snapshot, query: Query) -> tuple[str, ...]:
-        """The channels of the query that the library has; without any the library's own, those of weight 0 left out.
-        Meaning alone for more like a passage."""
-        if query.like is not None:
-            return (DENSE,)
-        weights = {**self._fusing(snapshot).weights, **query.weights}
-        own = [c for c in CHANNELS if c == BM25 or fuse.weight_of(c, weights) > 0]
-        return tuple(c for c in dict.fromkeys(query.channels or own) if c in snapshot.channels)
-
-    def _usable(self, snapshot: Snapshot, query: Query, prepared: Prepared) -> tuple[str, ...]:
-        """The query's channels that can be scored; words alone when none of them can."""
-        channels = tuple(c for c in self._wanted(snapshot, query) if prepared.can(c)) or (BM25,)
-        by_terms = CONCEPT in channels and DENSE not in channels  # which are steered themselves
-        return (*channels, STEER) if prepared.can(STEER) and not by_terms else channels
 
     def _ranked(
         self, snapshot: Snapshot, query: Query, prepared: Prepared, channels: Sequence[str], allowed: Ids | None,
@@ -438,35 +334,3 @@ class _Clock:
 
     def laps(self) -> dict[str, float]:
         return {**self._laps, "total": round(1000 * (self._last - self._start), 3)}
-
-
-def _parsed(query: Query) -> ParsedQuery:
-    """What the query's text says. Raises BadQuery."""
-    if not query.text.strip() and query.like is None:
-        raise BadQuery("The query is empty.", "Type one or more words.")
-    parsed = syntax.read(query)
-    if not parsed.text.strip() and query.like is None:
-        raise BadQuery("The query only says which passages to leave out or where to look.", "Add a word to look for.")
-    unknown = [channel for channel in query.channels if channel not in CHANNELS]
-    if unknown:
-        raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
-    return parsed
-
-
-def _neutral(snapshot: Snapshot, prepared: Prepared) -> Prepared:
-    """With the dense vector as the index has its own: without what only tells the language."""
-    if prepared.vector is None:
-        return prepared
-    return replace(prepared, vector=snapshot.query_vector(prepared.vector))
-
-
-def _encoded(encoder: Encoder, text: str, heads: Sequence[str], prepared: Prepared) -> Prepared:
-    """With what the encoder's heads make of the query, all in one pass over the model."""
-    if list(heads) == [DENSE]:
-        return replace(prepared, vector=encoder.encode([text], kind=QUERY)[0])
-    made = encoder.encode_heads([text], heads, kind=QUERY)
-    lexical = () if made.lexical is None else tuple(QueryTerm(t, (t,), w) for t, w in made.lexical[0].items())
-    return replace(
-        prepared, vector=None if made.dense is None else made.dense[0], lexical=lexical,
-        tokens=None if made.multi is None or len(made.multi[0]) == 0 else made.multi[0],
-    )  # fmt: skip
