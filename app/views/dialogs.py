@@ -25,6 +25,8 @@ IN_PAGES = (
     ("Open the document at the passage, ask the question", "Return"),
     ("Start a new line in the question", "Shift+Return"),
     ("Remove the chosen document or conversation", "Del"),
+    ("Nearer on the map of concepts", "+"),
+    ("The whole map of concepts", "0"),
 )
 
 

@@ -203,6 +203,10 @@ def adapt_judge(window: MainWindow) -> None:
     window.page("adapt").judge_button.click()
 
 
+def concepts_empty(window: MainWindow) -> None:
+    window.navigate("concepts")
+
+
 # name, function, which library it wants
 STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("welcome", welcome, "empty"),
@@ -235,6 +239,7 @@ STATES: tuple[tuple[str, Callable[[MainWindow], None], str], ...] = (
     ("adapt-verdict", adapt_verdict, "passages"),
     ("adapt-used", adapt_used, "passages"),
     ("adapt-judge", adapt_judge, "passages"),
+    ("concepts-empty", concepts_empty, "empty"),
     ("trouble", welcome, "broken"),
 )
 

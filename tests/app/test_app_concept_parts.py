@@ -5,15 +5,18 @@ from __future__ import annotations
 import random
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
+from pytestqt.qtbot import QtBot
 
 from app.models.concept_entries import Clearness, by_clearness, clearness
+from app.theme import Theme
 from app.views.concept_fidelity import facts, flat
 from app.views.concept_words import percent, sureness, times
 from app.widgets.concept_example import window
 from app.widgets.concept_growth import columns, filled
 from app.widgets.concept_labels import Wanted, place
-from core.base.types import Concept, Difference, Span
+from app.widgets.concept_map import ConceptMap
+from core.base.types import Concept, ConceptPoint, Difference, Span
 
 AREA = QRectF(0, 0, 640, 400)
 
@@ -39,6 +42,23 @@ def test_names_on_the_map_cover_nothing(seed: int) -> None:
             dots = (QRectF(w.x - w.radius, w.y - w.radius, 2 * w.radius, 2 * w.radius) for w in wanted)
             assert not any(box.intersects(dot) for dot in dots)
     assert 299 in found or not AREA.adjusted(110, 20, -110, -20).contains(wanted[299].x, wanted[299].y)
+
+
+def test_arrow_keys_go_to_the_neighbour_in_their_direction(qtbot: QtBot, theme: Theme) -> None:
+    shown = ConceptMap()
+    qtbot.addWidget(shown)
+    shown.resize(600, 600)
+    places = {1: (0.5, 0.5), 2: (0.9, 0.5), 3: (0.1, 0.52), 4: (0.5, 0.1), 5: (0.48, 0.9), 6: (0.6, 0.9)}
+    shown.show_points([ConceptPoint(n, f"concept {n}", x, y, 10 - n, 0) for n, (x, y) in places.items()])
+    shown.show_whole()
+    went: list[int] = []
+    shown.chosen.connect(went.append)
+    keys = (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Down)
+    for key in keys:  # the first key chooses the most frequent; at the edge nothing happens
+        qtbot.keyClick(shown, key)
+    assert went == [1, 2, 1, 4, 1, 5]
+    qtbot.keyClick(shown, Qt.Key.Key_Down)
+    assert went == [1, 2, 1, 4, 1, 5]
 
 
 def test_the_first_names_are_those_that_come_first() -> None:
