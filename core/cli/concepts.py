@@ -13,6 +13,7 @@ from rich.table import Table
 
 from core.base.errors import NotFound
 from core.base.types import Concept, ConceptDetail, ConceptWeight, Difference, Filters
+from core.base.types.records import EFFICIENT, MAX
 from core.cli.concept_tests import judging, naming
 from core.cli.filters import placed
 from core.cli.lenses import concepts_of
@@ -47,12 +48,16 @@ def concepts(
     judge: Annotated[
         int | None, typer.Option(metavar="COUNT", help="Find the passage that does not belong, so many times.")
     ] = None,
+    codes: Annotated[
+        str | None,
+        typer.Option(metavar="SETTING", help="How many stand for a passage in search: efficient (24) or max (65)."),
+    ] = None,
     by_model: Annotated[bool, typer.Option("--by-model", help="Let the local language model judge.")] = False,
     json: Json = False,
 ) -> None:
     """List the concepts of a library, and how much they explain; or one of the options."""
     wishes = [
-        detail, profile, difference, map or None, rename, hide, merge, unmark, fit or None, write_names, judge,
+        detail, profile, difference, map or None, rename, hide, merge, unmark, fit or None, write_names, judge, codes,
     ]  # fmt: skip
     if sum(wish is not None for wish in wishes) > 1:
         raise typer.BadParameter("choose one of the options at a time")
@@ -68,6 +73,8 @@ def concepts(
         _show_differences(found, difference, json=json)
     elif write_names is not None:
         naming(library, write_names, json=json)
+    elif codes is not None:
+        _keep_codes(library, codes, json=json)
     elif judge is not None:
         judging(library, judge, by_model=by_model, json=json)
     elif map:
@@ -124,6 +131,18 @@ def _said(concept: Concept) -> str:
     notes = [f"with {', '.join(map(str, concept.merged))}"] if concept.merged else []
     notes += ["hidden"] if concept.hidden else []
     return f"{concept.id} {concept.label}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _keep_codes(library: Path, codes: str, *, json: bool) -> None:
+    from core.worker.generations import keep_codes
+
+    if codes not in (EFFICIENT, MAX):
+        raise typer.BadParameter(f"choose from {EFFICIENT}, {MAX}")
+    number = keep_codes(library, codes)
+    if json:
+        print_json({"generation": number, "codes": codes})
+    else:
+        out.print(f"Generation {number} keeps codes of the setting {codes}.")
 
 
 def _list(library: Path, fit: bool, *, json: bool) -> None:

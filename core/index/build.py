@@ -118,14 +118,14 @@ class SegmentBuilder:
         digest = dense.write(path, vectors)
         return replace(file, dense_path=path.relative_to(self._library).as_posix(), dense_sha256=digest)
 
-    def add_codes(self, files: Sequence[SegmentFile], concepts: str, means: str) -> bool:
-        """Give the segments that lack them the codes of their passages by the model `concepts`; `means` is the path of
-        what was taken out of the vectors. Returns whether there were any to give.
+    def add_codes(self, files: Sequence[SegmentFile], concepts: str, means: str, codes: str) -> bool:
+        """Give the segments that lack them the codes of their passages by the model `concepts`, as many latents as
+        `codes` says; `means` is the path of what was taken out of the vectors. Returns whether there were any to give.
 
         Without a model that fits the encoder none are made, nor for a segment whose vectors are damaged: the doctor
         tells of both. Raises DiskFull, NoPermission
         """
-        channel = concept_codes.channel_of(concepts, means)
+        channel = concept_codes.channel_of(concepts, means, codes)
         lacking = [f for f in files if concepts and not rows.has_channel(self._db, f.segment, channel)]
         model = self._model(concepts) if lacking else None
         added = False
@@ -133,7 +133,9 @@ class SegmentBuilder:
             assert model is not None
             with contextlib.suppress(IndexDamaged):
                 dense_file = dense.DenseFile(self._library / file.dense_path, file.passages, self._dimension)
-                found = concept_coding.postings_of(model, dense_file.rows(np.arange(file.passages)))
+                found = concept_coding.postings_of(
+                    model, dense_file.rows(np.arange(file.passages)), concept_coding.KEPT[codes]
+                )
                 with known_errors(self._library), transaction(self._db):
                     rows.insert_postings(self._db, file.segment, ((channel, t, found[t]) for t in sorted(found)))
                 added = True

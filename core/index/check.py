@@ -211,7 +211,7 @@ def _codes(library: Path, db: Database, current: Generation) -> Iterable[str]:
             vectors = DenseFile(library / file.dense_path, file.passages, current.dimension)
             if not concept_coding.whole(found, file.passages):
                 yield f"segment {row.id} lacks codes"
-            elif not concept_coding.made_by(model, found, vectors, file.passages):
+            elif not concept_coding.made_by(model, found, vectors, concept_coding.KEPT[current.codes], file.passages):
                 yield f"the codes of segment {row.id} are not those of the concepts in use"
         except IndexDamaged:
             yield f"segment {row.id} has damaged codes or vectors"

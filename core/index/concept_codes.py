@@ -21,8 +21,9 @@ import numpy.typing as npt
 from sqlite_utils import Database
 
 from core.base.types import CONCEPT, Generation
+from core.base.types.records import MAX
 from core.index import rows
-from core.index.concept_coding import directions
+from core.index.concept_coding import Kept, directions
 from core.index.concept_model import ConceptModel
 from core.index.members import Ids, Members
 from core.index.postings import LENGTHS, Postings
@@ -48,9 +49,10 @@ class ConceptCodes:
     """
 
     def __init__(
-        self, db: Database, channel: str, segments: Sequence[int], members: Members, model: ConceptModel
-    ) -> None:
-        self.model = model
+        self, db: Database, channel: str, segments: Sequence[int], members: Members, model: ConceptModel,
+        kept: Kept,
+    ) -> None:  # fmt: skip
+        self.model, self.kept = model, kept
         self._db, self._channel, self._segments, self._members = db, channel, segments, members
         self._directions_M = directions(model)
 
@@ -109,14 +111,15 @@ class ConceptCodes:
         return Active(bounds, named[order], np.concatenate(weights)[order])
 
 
-def channel_of(concepts: str, means: str) -> str:
-    """The channel of the codes by the model `concepts` of vectors from which `means` (a path, or none) were taken."""
-    return f"{_FIRST}{concepts}@{means}" if means else f"{_FIRST}{concepts}"
+def channel_of(concepts: str, means: str, codes: str) -> str:
+    """The channel of the codes by the model `concepts` of vectors from which `means` (a path, or none) were taken.
+    `codes` names how many latents are kept."""
+    return _FIRST + concepts + (f"@{means}" if means else "") + (f" {codes}" if codes != MAX else "")
 
 
 def channel(made: Generation) -> str:
     """The channel of the codes of a generation; empty when it has no concepts."""
-    return channel_of(made.concepts, made.means) if made.concepts else ""
+    return channel_of(made.concepts, made.means, made.codes) if made.concepts else ""
 
 
 def is_code(channel: str) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.base.types import CONCEPT
+from core.base.types.records import EFFICIENT, MAX
 from core.index.concept_model import ConceptModel
 from core.index.dense import DenseFile, Floats
 from core.index.postings import LENGTHS, SCHEMES, Postings
@@ -33,13 +34,7 @@ class Kept:
     weak: bool
 
 
-EFFICIENT, MAX = Kept(24, 65, weak=False), Kept(65, 128, weak=True)
-KEPT: Mapping[str, Kept] = {"efficient": EFFICIENT, "max": MAX}  # as the config of a model names them
-
-
-def kept_by(model: ConceptModel) -> Kept:
-    """How many latents stand for a text, as the model's config says (`codes`); the most where it does not."""
-    return KEPT.get(str(model.config.get("codes", "")), MAX)
+KEPT: Mapping[str, Kept] = {EFFICIENT: Kept(24, 65, weak=False), MAX: Kept(65, 128, weak=True)}
 
 
 def strengths(model: ConceptModel, vectors: Floats, most: int, *, weak: bool) -> Floats:
@@ -60,9 +55,8 @@ def strengths(model: ConceptModel, vectors: Floats, most: int, *, weak: bool) ->
     return np.where(allowed_NM, held_NM, np.float32(0))
 
 
-def postings_of(model: ConceptModel, vectors: Floats) -> dict[str, Postings]:
+def postings_of(model: ConceptModel, vectors: Floats, kept: Kept) -> dict[str, Postings]:
     """The rows of one segment by term, for the vectors [N, D] of its passages, as the index holds them."""
-    kept = kept_by(model)
     least_M = (model.threshold * directions(model).astype(np.float64)).astype("<f2")
     below_M = np.nextafter(least_M, np.float16(0))
     ordinals, latents, weights = [], [], []
@@ -118,11 +112,11 @@ def whole(found: Mapping[str, Postings], passages: int) -> bool:
     return bool(np.allclose(told.weights, lengths, rtol=_ROUNDED, atol=_ROUNDED))
 
 
-def made_by(model: ConceptModel, found: Mapping[str, Postings], vectors: DenseFile, passages: int) -> bool:
+def made_by(model: ConceptModel, found: Mapping[str, Postings], vectors: DenseFile, kept: Kept, passages: int) -> bool:
     """Whether the rows are what `model` makes of some of the segment's vectors, spread over it."""
     places = np.unique(np.linspace(0, passages - 1, min(_LOOKED_AT, passages)).astype(np.int64))
     held_NM = _dense(found, places, model.latents)
-    expected_NM = _dense(postings_of(model, vectors.rows(places)), np.arange(len(places)), model.latents)
+    expected_NM = _dense(postings_of(model, vectors.rows(places), kept), np.arange(len(places)), model.latents)
     return bool(np.linalg.norm(held_NM - expected_NM) <= _ALIKE * np.linalg.norm(expected_NM))
 
 

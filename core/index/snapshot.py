@@ -19,6 +19,7 @@ from core.base.errors import IndexDamaged, ModelDamaged, ModelMissing
 from core.base.types import BM25, CONCEPT, DENSE, LEXICAL, MULTI, Generation, Passage
 from core.index import concept_codes, generation, rows
 from core.index.concept_codes import ConceptCodes
+from core.index.concept_coding import KEPT
 from core.index.concept_model import ConceptModel
 from core.index.dense import Floats, Mask, Ordinals
 from core.index.generation import NOTHING
@@ -208,7 +209,8 @@ class Snapshot:
             model = ConceptModel.load(adapted.folder(self._library) / self.generation.concepts)
             if model.decoder.shape[1] == self.generation.dimension:
                 segments = [s.id for s in self._segments]
-                return ConceptCodes(self._db, self._code_channel, segments, self._members, model)
+                kept = KEPT[self.generation.codes]
+                return ConceptCodes(self._db, self._code_channel, segments, self._members, model, kept)
         return None
 
     # multi-vector

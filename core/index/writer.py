@@ -22,6 +22,7 @@ from core.base.types import Generation, SegmentFile
 from core.index import generation, merge, neutralise, rows
 from core.index.build import IndexPassage, SegmentBuilder
 from core.index.garbage import sweep
+from core.index.generation import NOTHING
 from core.index.neutral import read as read_means
 from core.index.restore import Encodes, InputText, stored_passages
 from core.index.token_file import Coded
@@ -131,7 +132,7 @@ class IndexWriter:
     def commit(
         self, *, concepts: str | None = None, metrics: Mapping[str, float] | None = None,
         counts: Mapping[str, int] | None = None, fusion: Mapping[str, float] | None = None,
-        queries: str | None = None, reranker: str | None = None,
+        queries: str | None = None, reranker: str | None = None, codes: str | None = None,
     ) -> Generation:  # fmt: skip
         """Make the segments the current generation; what is left out is taken from the one before.
 
@@ -140,7 +141,10 @@ class IndexWriter:
         base = self._base
         kept = None if self._fresh else base
         concepts = concepts if concepts is not None else (kept.concepts if kept else "")
-        coded = self._builder.add_codes(self._segments, concepts, self._means)
+        same = base if self._same(base) else NOTHING  # its weights and models hold for a fresh index, too
+        codes = codes or same.codes
+        coded = self._builder.add_codes(self._segments, concepts, self._means, codes)
+        coded = coded or (base is not None and codes != base.codes)
         if base is not None and not coded and not self._changed(base, concepts, metrics, fusion, queries, reranker):
             return base
         made = Generation(
@@ -152,13 +156,14 @@ class IndexWriter:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             concepts=concepts,
             counts={"passages": sum(s.passages for s in self._segments), **(counts or {})},
-            metrics=dict(metrics if metrics is not None else (base.metrics if self._same(base) else {})),
+            metrics=dict(metrics if metrics is not None else same.metrics),
             analysis=ANALYSIS if kept is None else kept.analysis,
             means=self._means,
             codec=self._tokens.codec_path,
-            fusion=dict(fusion if fusion is not None else (base.fusion if self._same(base) else {})),
-            queries=queries if queries is not None else self._queries(base),
-            reranker=reranker if reranker is not None else self._reranker(base),
+            fusion=dict(fusion if fusion is not None else same.fusion),
+            queries=queries if queries is not None else same.queries,
+            reranker=reranker if reranker is not None else same.reranker,
+            codes=codes,
         )
         generation.write(self._library, made)
         generation.switch(self._library, made.number)
@@ -270,12 +275,6 @@ class IndexWriter:
     def _same(self, base: Generation | None) -> TypeGuard[Generation]:
         """Whether weights, encoder of queries and reranker of `base` hold for this encoder: also for a fresh index."""
         return base is not None and base.encoder == self._encoder
-
-    def _queries(self, base: Generation | None) -> str:
-        return base.queries if self._same(base) else ""
-
-    def _reranker(self, base: Generation | None) -> str:
-        return base.reranker if self._same(base) else ""
 
     def _folder(self) -> Path:
         return generation.folder(self._library, self._number)

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.base.types import CONCEPT
 from core.index.concept_codes import ConceptCodes
-from core.index.concept_coding import kept_by, strengths
+from core.index.concept_coding import strengths
 from core.index.dense import Floats
 from core.index.snapshot import Snapshot
 from core.search.candidates import Prepared
@@ -25,7 +25,7 @@ K2 = 0.5  # of the query's saturation: 1.5 where a latent's direction has length
 
 def concept_terms(codes: ConceptCodes, vector: Floats) -> tuple[QueryTerm, ...]:
     """The latents of a query by its `vector` [D] as the index has its own, the strongest first, with their weights."""
-    kept = kept_by(codes.model)
+    kept = codes.kept
     held_M = strengths(codes.model, vector[None, :], kept.query, weak=kept.weak)[0].astype(np.float64)
     latents = np.flatnonzero(held_M)
     weights = (K2 + 1.0) * held_M[latents] / (K2 + held_M[latents])

@@ -8,6 +8,7 @@ from core.base.errors import NotFound
 from core.base.types import Concept
 from core.index import generation
 from core.index.concept_model import ConceptModel
+from core.index.writer import IndexWriter
 from core.library import Library
 from core.store import database
 
@@ -30,6 +31,27 @@ def roll_back(library: Path, to: int | None = None) -> int:
             raise NotFound("There is no such generation to go back to.", f"Kept generations: {known}.")
         generation.switch(library, number)
         return number
+
+
+def keep_codes(library: Path, codes: str) -> int:
+    """Let so many latents stand for a passage in the index (`core.index.concept_coding.KEPT`): efficient or max.
+
+    Returns the generation in use.
+
+    Raises:
+        NotALibrary, LibraryTooNew, LibraryLocked, DiskFull
+        NotFound: there is no index yet.
+    """
+    database.require(library)
+    with database.lock(library, "concepts"):
+        current = generation.current(library)
+        if current is None:
+            raise NotFound("The library has no index yet.", "Add a folder to it first.")
+        db = database.open_writer(library)
+        try:
+            return IndexWriter(library, db, current.encoder, current.dimension).commit(codes=codes).number
+        finally:
+            db.conn.close()
 
 
 def concept_overview(library: Path) -> tuple[list[Concept], dict[str, float]]:

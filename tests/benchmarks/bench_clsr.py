@@ -1,11 +1,13 @@
 """Search by concepts beside words and meaning: what it finds, what it costs, and where words fail.
 
-    python tests/benchmarks/bench_clsr.py DATASETS VECTORS --only scifact,npl --k 16,32 [--seeds 0] [--out FILE]
+    python tests/benchmarks/bench_clsr.py DATASETS VECTORS --only scifact,npl [--k 16,32] [--seeds 0] [--out FILE]
+        [--models FOLDER]
 
 VECTORS holds MODEL/SET.npz with the unit vectors `P` of the passages in the corpus' order and `Q` of the queries. Of
 each set a real library is made; autoencoders are trained on its passages alone (a library's own also learn from
 sentences and titles), by the app's plan for the size with another k. Each is written into the index in both settings
-and searched through the app's own code. FILE (JSON lines) keeps what was measured: a second run goes on.
+and searched through the app's own code. FILE (JSON lines) keeps what was measured, FOLDER
+the trained autoencoders: a second run goes on.
 
 Products, terms a passage and bytes a passage are those of the index. "no shared word" counts only those relevant
 passages that hold no content word of the question (nor a part of one), over the queries that have such.
@@ -95,7 +97,7 @@ class Bench:
                 found[query] = left
         return found
 
-    def put(self, model: ConceptModel, name: str) -> None:
+    def put(self, model: ConceptModel, name: str, codes: str) -> None:
         folder = adapted.folder(self.folder) / name
         if not folder.is_dir():
             folder.mkdir(parents=True)
@@ -103,7 +105,7 @@ class Bench:
         db = open_writer(self.folder)
         try:
             writer = IndexWriter(self.folder, db, self.encoder.id, self.encoder.dimension)
-            writer.commit(concepts=name)
+            writer.commit(concepts=name, codes=codes)
             writer.collect_garbage(keep=1)
         finally:
             db.conn.close()
@@ -155,13 +157,20 @@ class Bench:
         return [a for t in (*terms, *query_parts(terms, languages)) for a in t.alternatives]
 
 
-def trained(bench: Bench, k: int, seed: int) -> tuple[ConceptModel, float]:
+def trained(bench: Bench, k: int, seed: int, models: Path | None) -> tuple[ConceptModel, float]:
     """An autoencoder of what is in the index, which is without what tells the languages."""
+    kept = models / f"{bench.dataset.name}-{k}-{seed}" if models else None
+    if kept is not None and kept.is_dir():
+        return ConceptModel.load(kept), 0.0
     snapshot = bench.searcher.snapshot()
     vectors = snapshot.vectors(snapshot.ids())
     config = replace(plan(len(vectors), len(vectors), vectors.shape[1], k), seed=seed)
     began = time.perf_counter()
-    return export(train(vectors, config)), time.perf_counter() - began
+    model = export(train(vectors, config))
+    if kept is not None:
+        kept.mkdir(parents=True)
+        model.save(kept)
+    return model, time.perf_counter() - began
 
 
 def run(bench: Bench, options: argparse.Namespace, known: set[str]) -> Iterator[dict[str, object]]:
@@ -172,11 +181,10 @@ def run(bench: Bench, options: argparse.Namespace, known: set[str]) -> Iterator[
     for k in options.k:
         for seed in options.seeds:
             wanted = [codes for codes in KEPT if f"{name} {codes} k={k} seed={seed}" not in known]
-            model, seconds = trained(bench, k, seed) if wanted else (None, 0.0)
+            model, seconds = trained(bench, k, seed, options.models) if wanted else (None, 0.0)
             for codes in wanted:
                 assert model is not None
-                config = {**model.config, "encoder": bench.encoder.id, "codes": codes}
-                bench.put(replace(model, config=config), f"sae-{codes}-{k}-{seed}")
+                bench.put(replace(model, config={"encoder": bench.encoder.id}), f"sae-{k}-{seed}", codes)
                 sizes = {"latents": model.latents, "train_s": round(seconds, 1)}
                 yield {"key": f"{name} {codes} k={k} seed={seed}", **bench.measured(CONCEPT), **sizes}
 
@@ -189,6 +197,7 @@ def main() -> None:
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=[16, 32])
     parser.add_argument("--seeds", type=lambda text: [int(k) for k in text.split(",")], default=[0])
     parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "bench_clsr.jsonl")
+    parser.add_argument("--models", type=Path)
     options = parser.parse_args()
     lines = options.out.read_text().splitlines() if options.out.exists() else []
     known = {json.loads(line)["key"] for line in lines}

@@ -19,6 +19,9 @@ class SegmentFile:
     multi_sha256: str = ""
 
 
+EFFICIENT, MAX = "efficient", "max"  # codes of concepts
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """An index as of one commit; `number` names its folder `generations/NNNN`.
@@ -43,6 +46,7 @@ class Generation:
     fusion: dict[str, float] = field(default_factory=dict)
     queries: str = ""
     reranker: str = ""
+    codes: str = MAX  # how many latents stand for a passage: efficient or max (`core.index.concept_coding`)
     analysis: int = 1  # how texts were taken apart into words: `core.text.analyze.ANALYSIS` at that time
     format: int = 1
 

@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from core.base.types import CONCEPT
+from core.base.types.records import EFFICIENT, MAX
 from core.index import concept_codes, generation, rows
 from core.index.check import check
 from core.index.concept_model import ConceptModel
 from core.index.postings import LENGTHS
 from core.index.restore import Made
+from core.index.sizes import bytes_per_passage
 from core.index.snapshot import Snapshot
 from core.index.writer import rebuild
 from core.models import adapted
@@ -188,3 +190,23 @@ class _Encodes:
 
     def encode_heads(self, *given: object, **named: object) -> Made:
         raise AssertionError("every vector is stored")
+
+
+def test_fewer_latents_stand_for_a_passage_when_wished(tmp_path: Path) -> None:
+    shelf = shelf_with_codes(tmp_path / "library")
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.codes is not None
+        before = snapshot.codes.counts()
+        whole = bytes_per_passage(shelf.folder, shelf.db)[CONCEPT]
+    assert shelf.writer().commit(codes=EFFICIENT).codes == EFFICIENT
+    shelf.add(items(80, seed=2)[60:])
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.generation.codes == EFFICIENT  # and stays
+        assert snapshot.codes is not None
+        assert bytes_per_passage(shelf.folder, shelf.db)[CONCEPT] < 0.7 * whole
+        assert finding(shelf) == ""
+    shelf.writer().commit(codes=MAX)
+    shelf.remove("/shelf/060.txt")
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.codes is not None
+        assert (snapshot.codes.counts() >= before).all()

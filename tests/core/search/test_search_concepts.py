@@ -2,17 +2,19 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.base.types import BM25, CONCEPT, DENSE, Query
+from core.base.types.records import EFFICIENT, MAX
 from core.concepts.sae import export, train
 from core.concepts.settings import SaeConfig
 from core.encode.encoder import Encoder
 from core.evaluate.sparsity import Sparsity, sparsity
-from core.index.concept_coding import EFFICIENT, KEPT, MAX, strengths
+from core.index.concept_coding import KEPT, strengths
 from core.index.concept_model import ConceptModel
 from core.index.snapshot import Snapshot
 from core.models import adapted
@@ -27,13 +29,12 @@ from tests.tiny import topics
 K1, SEEDS = 0.2, (0, 1, 2)
 
 
-def trained(vectors: np.ndarray, k: int, seed: int, codes: str = "max") -> ConceptModel:
+def trained(vectors: np.ndarray, k: int, seed: int) -> ConceptModel:
     model = export(train(vectors, SaeConfig(latents=160, k=k, steps=80, seed=seed)))
-    config = {**model.config, "encoder": "test-vectors", "codes": codes}
-    return ConceptModel(model.encoder, model.encoder_bias, model.decoder, model.bias, model.threshold, config)
+    return replace(model, config={**model.config, "encoder": "test-vectors"})
 
 
-def coded_shelf(folder: Path, vectors: np.ndarray, model: ConceptModel) -> Shelf:
+def coded_shelf(folder: Path, vectors: np.ndarray, model: ConceptModel, codes: str = MAX) -> Shelf:
     """In two segments, with passages deleted from both."""
     shelf = Shelf(folder, dimension=vectors.shape[1])
     items = [Item(f"/shelf/{n:03d}", f"word{n}", v) for n, v in enumerate(vectors)]
@@ -42,7 +43,7 @@ def coded_shelf(folder: Path, vectors: np.ndarray, model: ConceptModel) -> Shelf
     put = adapted.folder(folder) / "sae-test"
     put.mkdir(parents=True)
     model.save(put)
-    shelf.writer().commit(concepts="sae-test")
+    shelf.writer().commit(concepts="sae-test", codes=codes)
     for item in items[::9]:
         shelf.remove(item.name)
     return shelf
@@ -66,8 +67,8 @@ def brute_force(model: ConceptModel, passages: np.ndarray, query: np.ndarray, co
 @pytest.mark.parametrize("codes", KEPT)
 def test_the_index_finds_what_brute_force_does(tmp_path: Path, codes: str) -> None:
     vectors = sparse_mixtures(300)
-    model = trained(vectors[:260], 12, 0, codes)
-    shelf = coded_shelf(tmp_path / "library", vectors[:260], model)
+    model = trained(vectors[:260], 12, 0)
+    shelf = coded_shelf(tmp_path / "library", vectors[:260], model, codes)
     with Snapshot.open(shelf.folder) as snapshot:
         assert snapshot.codes is not None
         ids = snapshot.ids()
@@ -107,13 +108,13 @@ def cost(model: ConceptModel, queries: np.ndarray, passages: np.ndarray, codes: 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_products_and_length_rise_with_k(seed: int) -> None:
     vectors = sparse_mixtures(500)
-    costs = [cost(trained(vectors[:400], k, seed), vectors[400:], vectors[:400], "efficient") for k in (2, 8)]
+    costs = [cost(trained(vectors[:400], k, seed), vectors[400:], vectors[:400], EFFICIENT) for k in (2, 8)]
     assert costs[1].flops > 2 * costs[0].flops
     assert costs[1].length > 1.5 * costs[0].length
-    assert costs[1].length <= EFFICIENT.passage
+    assert costs[1].length <= KEPT[EFFICIENT].passage
     model = trained(vectors[:400], 8, seed)
-    assert cost(model, vectors[400:], vectors[:400], "max").flops > costs[-1].flops
-    assert cost(model, vectors[400:], vectors[:400], "max").length <= MAX.passage
+    assert cost(model, vectors[400:], vectors[:400], MAX).flops > costs[-1].flops
+    assert cost(model, vectors[400:], vectors[:400], MAX).length <= KEPT[MAX].passage
 
 
 def said_otherwise(seed: int, passages: int = 96) -> tuple[list[str], list[int], list[tuple[str, int]]]:
