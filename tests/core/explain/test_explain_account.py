@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.base.types import BM25, CONCEPT, DENSE, STEER, Level, Query
+from core.base.types import BM25, CONCEPT, DENSE, STEER, Level, Query, ScorePart
 from core.encode.encoder import Encoder
+from core.explain.account import account
 from core.explain.decompose import decompose
 from core.explain.explain import explain
 from core.search.fuse import Fusing, Method
@@ -35,6 +36,18 @@ def test_the_account_of_a_hit_adds_up_to_its_score(
             assert sum(x.contribution for x in found.account if x.channel == part.channel) == pytest.approx(
                 part.contribution, abs=1e-6
             )
+
+
+def test_what_other_passages_of_a_document_add_is_a_line_of_its_own(fitted: Fitted, searcher: Searcher) -> None:
+    match = searcher.context(Query(TEXT), searcher.search(Query(TEXT)).hits[0].passage.id)
+    words, meaning = match.parts
+    own = ScorePart("document", 0.5, 1, 0.1, 0.04)
+    more = (replace(words, contribution=words.contribution + 0.25), meaning, own)
+    lines = account(replace(match, parts=more), (), 0.0)
+    others = [line for line in lines if line.kind == "others"]
+    assert [(line.channel, line.contribution) for line in others] == [(BM25, pytest.approx(0.25))]
+    assert [line.contribution for line in lines if line.kind == "document"] == [0.04]
+    assert sum(line.contribution for line in lines) == pytest.approx(match.score + 0.29, abs=1e-6)
 
 
 def test_any_passage_has_an_account_too(fitted: Fitted, searcher: Searcher) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from core.base.types import ConceptShare, Query, Span
-from core.concepts.terms import content_words
 from core.encode.encoder import Encoder
 from core.explain.explain import explain
 from core.explain.faithful import tried, without
@@ -77,30 +76,33 @@ def test_taking_a_concept_out_takes_it_out_and_leaves_a_unit_vector(fitted: Fitt
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_concept_stands_in_the_sentence_and_words_of_its_topic(
-    fitted: Fitted, tiny_encoder: Encoder, seed: int
-) -> None:
+def test_a_concept_stands_in_the_sentence_of_its_topic(fitted: Fitted, tiny_encoder: Encoder, seed: int) -> None:
     """Of three sentences one is about another topic."""
-    model, luck, themes = fitted[1], random.Random(seed), list(topics().values())
-    right, words_right, words_all = [], [], []
-    for number, theme in enumerate(themes):
-        other = themes[(number + 3) % len(themes)]
+    model, luck, right = fitted[1], random.Random(seed), []
+    for theme, other in _topics_and_others():
         parts = [sentence(luck.sample(some, 3), luck).capitalize() + "." for some in (other, theme, other)]
         text, start = " ".join(parts), len(parts[0]) + 1
-        alone = model.encode(tiny_encoder.encode([parts[1]]))[0]
-        if not alone.any():
-            continue
-        latent = int(alone.argmax())
+        latent = int(model.encode(tiny_encoder.encode([parts[1]]))[0].argmax())
         where = places(model, None, "en", read(tiny_encoder, text, "en"), [latent])[latent]
         assert all(any(s.start <= w.start and w.end <= s.end for s in where.spans) for w in where.words)
         right.append([s.start for s in where.spans] == [start])
-        known = {word for thing in theme for word in thing}
-        words_right += [text[w.start : w.end].casefold() in known for w in where.words[:1]]
-        words_all += [text[s.start : s.end].casefold() in known for s in _words(text)]
-    assert len(right) > 8
     assert np.mean(right) >= 0.6  # by chance less than a third
-    assert np.mean(words_right) >= 2 * np.mean(words_all)
 
 
-def _words(text: str) -> list[Span]:
-    return [Span(t.start, t.end) for t in content_words(text, "en")]
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_concept_stands_in_the_word_of_its_topic(fitted: Fitted, tiny_encoder: Encoder, seed: int) -> None:
+    """Of three things in a sentence one is of the topic."""
+    model, luck, right = fitted[1], random.Random(seed), []
+    for theme, other in _topics_and_others():
+        about = [sentence(luck.sample(theme, 3), luck) for _ in range(3)]
+        latent = int(model.encode(tiny_encoder.encode(about)).sum(0).argmax())
+        text = sentence(luck.sample([luck.choice(theme), *luck.sample(other, 2)], 3), luck).capitalize() + "."
+        where = places(model, None, "en", read(tiny_encoder, text, "en"), [latent])[latent]
+        first = where.words[0] if where.words else Span(0, 0)
+        right.append(text[first.start : first.end].casefold() in {word for thing in theme for word in thing})
+    assert np.mean(right) >= 0.5  # by chance a third
+
+
+def _topics_and_others() -> list[tuple[list[list[str]], list[list[str]]]]:
+    themes = list(topics().values())
+    return [(theme, themes[(number + 3) % len(themes)]) for number, theme in enumerate(themes)]

@@ -105,6 +105,7 @@ def test_what_keeps_a_passage_out_is_told_and_lifted(fitted: Fitted, searcher: S
         f"{QUERY.text} -{best.text.split()[0]}": (f"-{best.text.split()[0]}",),
         f"{QUERY.text} type:pdf type:docx": ("type:pdf", "type:docx"),
         f"{QUERY.text} type:pdf type:txt": (),
+        f"{QUERY.text} type:pdf type:txt before:2001": ("before:2001",),
         f"{QUERY.text} -type:txt": ("-type:txt",),
         f"{QUERY.text} before:2001 lang:en": ("before:2001",),
     }
