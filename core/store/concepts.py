@@ -13,7 +13,9 @@ from core.base.types import Concept
 from core.store.documents import now
 
 # A judge who guesses is right one time in ten, and finds the odd passage among those of a random direction about four
-# times in ten. A concept that does no better than one in three says nothing a person could follow.
+# times in ten. A concept that does no better than one in three says nothing a person could follow: a fifth of them, on
+# two libraries. From their names alone 0.55 to 0.59 of all pairs of passages are put in the right order (chance: 0.5),
+# from the others' 0.89, as many as from all.
 LEAST_QUALITY = 1 / 3
 LONGEST_NAME = 80  # characters of a name that a person gives
 BY_MODEL, PERSON = "model", "person"  # `Concept.named_by`

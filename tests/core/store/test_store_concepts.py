@@ -122,6 +122,13 @@ def test_marks_outlive_a_new_fit_and_go_over_to_the_next_model(library) -> None:
     assert {c.label for c in library.concepts("sae-two")} == {"name 5", "mine"}
 
 
+def test_a_reader_notices_what_others_changed(library) -> None:
+    before = library.changes()
+    assert library.changes() == before
+    library.rename_concept(MODEL, 1, "mine")
+    assert library.changes() != before
+
+
 def test_lenses_are_saved_changed_and_deleted(library) -> None:
     first = library.save_lens(MODEL, Lens(0, "  Green  days", {2: 2.5, 1: 0.0}))
     second = library.save_lens(MODEL, Lens(0, "Blue", {}, (3,)))
