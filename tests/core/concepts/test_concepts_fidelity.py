@@ -43,12 +43,13 @@ def test_error_on_unseen_vectors_falls_with_k_and_with_expansion(seed: int) -> N
     by_k = [error(fitted(k, 100, seed)) for k in (1, 2, 4)]
     assert by_k[0] - 0.05 > by_k[1] > by_k[2] + 0.05
     by_size = [error(fitted(2, latents, seed)) for latents in (12, 25, 100)]
-    assert by_size[0] - 0.05 > by_size[1] > by_size[2] + 0.05
+    assert by_size[0] - 0.03 > by_size[1] > by_size[2] + 0.1
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_threshold_fires_about_k_latents_on_unseen_vectors(seed: int) -> None:
-    assert fired(fitted(4, 100, seed), HELD) == pytest.approx(4, rel=0.15)
+    """With many activations a latent (here 150): where there are few, latents learn the passages by heart."""
+    assert fired(fitted(2, 12, seed), HELD) == pytest.approx(2, rel=0.15)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -82,14 +83,17 @@ def test_figures_by_hand() -> None:
 
 
 def test_measure_tells_texts_apart_and_leaves_out_what_it_has_no_texts_for() -> None:
-    luck = np.random.default_rng(0)
+    luck = np.random.default_rng(123)  # that of the vectors would draw their own directions
     outside = luck.normal(size=(50, VECTORS.shape[1])).astype(np.float32)
     outside /= np.linalg.norm(outside, axis=1, keepdims=True)
     nothing = np.empty((0, VECTORS.shape[1]), np.float32)
     train_rows, held_rows, none = np.arange(900), np.arange(900, 1_200), np.empty(0, np.int64)
     model = fitted(4, 100, 0)
     full = measure(model, VECTORS, Material(TRAIN, train_rows, held_rows, VECTORS[:30], np.arange(30), outside))
-    assert full["nmse"] < full["nmse_held_out"] < full["nmse_outside"]
+    assert full["nmse"] < full["nmse_held_out"]
+    assert full["nmse_outside"] == pytest.approx(nmse(model, outside, TRAIN.mean(0)), abs=1e-4)
+    assert full["l0_outside"] == pytest.approx(fired(model, outside), abs=1e-4)
+    assert full["nmse_outside"] > full["nmse_held_out"] + 0.1
     assert full["live"] + full["dead"] == pytest.approx(1)
     assert {"l0", "l0_held_out", "l0_questions", "l0_outside", "ndcg_kept", "spearman"} <= set(full)
     bare = measure(model, VECTORS, Material(TRAIN, train_rows, held_rows, nothing, none, nothing))
