@@ -59,7 +59,7 @@ def explain(
         query=query.text, passage=passage, score=match.score, parts=match.parts, terms=match.terms, alignment=pairs,
         concepts=shares, dense_score=split_score.score, common=split_score.common, residual=split_score.residual,
         explained_share=split_score.explained_share, sentence=said, tokens=match.tokens,
-        account=account(match, shares, split_score.common, labels),
+        account=account(match, shares, split_score.common, labels, merged),
     )  # fmt: skip
 
 
