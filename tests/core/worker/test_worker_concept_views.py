@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -160,8 +161,11 @@ def test_what_the_person_says_counts_at_once(folder: Path, finder: Finder) -> No
     concepts = finder.concepts()
     assert concepts is not None
     model = concepts.snapshot.generation.concepts
-    first, second, third = (c.id for c in sorted(concepts.every.values(), key=lambda c: -c.passages)[:3])
-    counts = {i: set(concepts.codes.postings(i)[0].tolist()) for i in (first, second)}
+    frequent = [c.id for c in sorted(concepts.every.values(), key=lambda c: -c.passages)]
+    counts = {i: set(concepts.codes.postings(i)[0].tolist()) for i in frequent}
+    # two that share passages, which must not count twice, and any other
+    first, second = next((a, b) for a, b in combinations(frequent, 2) if counts[a] & counts[b])
+    third = next(i for i in frequent if i not in (first, second))
     library = Library.open(folder)
     library.rename_concept(model, first, "my own name")
     library.merge_concepts(model, second, first)
