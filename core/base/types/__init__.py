@@ -5,7 +5,16 @@ start of its *document's* text, so that one number leads from a citation back to
 `Hit` or a `ConceptShare` count from the start of the *passage's* text. Dates are ISO 8601 strings.
 """
 
-from core.base.types.answers import Answer, AnswerMode, AnswerSentence, Citation, Support, Turn
+from core.base.types.answers import (
+    Answer,
+    AnswerGroup,
+    AnswerMode,
+    AnswerRecord,
+    AnswerSentence,
+    Citation,
+    Support,
+    Turn,
+)
 from core.base.types.documents import Block, BlockKind, Document, DocumentState, Passage, ReadDocument, context_title
 from core.base.types.places import Box, Page, Span
 from core.base.types.reasons import (
@@ -58,7 +67,9 @@ __all__ = [
     "STEER",
     "AccountLine",
     "Answer",
+    "AnswerGroup",
     "AnswerMode",
+    "AnswerRecord",
     "AnswerSentence",
     "Block",
     "BlockKind",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from core.base.types.searching import Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,39 @@ class AnswerSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """What an answer was made of: enough to make it again, and to tell what is different when it is made again.
+
+    `searched` are the queries that were asked, `passages` the hits that were given to the answer, with the `hashes` of
+    their texts. `prompt` is the sha256 of what the model was given, empty without a model.
+    """
+
+    filters: Filters = field(default_factory=Filters)
+    searched: tuple[str, ...] = ()
+    passages: tuple[int, ...] = ()
+    hashes: tuple[str, ...] = ()
+    encoder: str = ""
+    prompt: str = ""
+    seed: int = 0
+    asked_mode: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """A part of an answer under a heading of its own: a document, a year, a thing that is compared. `sentences` count
+    among those of the answer: [first, last)."""
+
+    heading: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """`text` is the plain answer: the supported sentences only, with their markers.
 
-    `near_misses` are the best passages when the answer abstains.
+    `near_misses` are the best passages when the answer abstains. Questions about the whole library are answered from
+    all that matches: of `matching` passages `read` were read.
     """
 
     question: str
@@ -60,6 +91,10 @@ class Answer:
     reason: str = ""  # why this mode: no model, no support, evidence too weak
     model: str = ""
     generation: int = 0
+    record: AnswerRecord | None = None
+    groups: tuple[AnswerGroup, ...] = ()
+    read: int = 0
+    matching: int = 0
 
 
 @dataclass(frozen=True, slots=True)
