@@ -20,6 +20,7 @@ from core.store import (
     database,
     documents,
     history,
+    history_search,
     jobs,
     judgements,
     lenses,
@@ -32,7 +33,9 @@ from core.store.concepts import weak as weak
 from core.store.coverage import Coverage as Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
-from core.store.history import Conversation, StoredTurn
+from core.store.history import LAST as LAST
+from core.store.history import Conversation, Deleted, StoredTurn
+from core.store.history_search import Found
 from core.store.jobs import JobRow
 from core.store.judgements import Judgement
 from core.store.overview import Relatives as Relatives
@@ -253,17 +256,57 @@ class Library:
     def conversations(self, limit: int = 200) -> list[Conversation]:
         return history.conversations(self._db, limit)
 
+    def conversation(self, conversation_id: int) -> Conversation:
+        """Raises NotFound."""
+        return history.conversation(self._db, conversation_id)
+
+    def find_conversations(self, text: str, limit: int = 200) -> list[Found]:
+        """The conversations in whose title, questions and answers all words of `text` stand, the pinned ones first."""
+        return history_search.find(self._db, text, limit)
+
     def turns(self, conversation_id: int) -> list[StoredTurn]:
+        """The branch of a conversation that is shown."""
         return history.turns(self._db, conversation_id)
 
-    def save_turn(self, conversation_id: int | None, search_text: str, answer: Answer) -> int:
-        """Append an answered question; returns the conversation's id (a new one when None was given)."""
-        with self._writer() as db:
-            return history.add_turn(db, conversation_id, search_text, answer)
+    def turn(self, turn_id: int) -> tuple[StoredTurn, int]:
+        """An exchange and its conversation. Raises NotFound."""
+        return history.turn(self._db, turn_id)
 
-    def delete_conversation(self, conversation_id: int) -> None:
+    def save_turn(
+        self, conversation_id: int | None, search_text: str, answer: Answer, after: int | history.Last | None = LAST
+    ) -> int:
+        """Keep an answered question; returns the conversation's id (a new one when None was given).
+
+        It follows the exchange `after` (None: it is a first one), by default the last one that is shown; beside what
+        followed that already, it is a branch of its own, which is shown from now on.
+        """
         with self._writer() as db:
-            history.delete_conversation(db, conversation_id)
+            return history.add_turn(db, conversation_id, search_text, answer, after)
+
+    def show_branch(self, turn_id: int) -> int:
+        """Show the branch of this exchange from now on; returns its conversation. Raises NotFound."""
+        with self._writer() as db:
+            return history.show_branch(db, turn_id)
+
+    def rename_conversation(self, conversation_id: int, title: str) -> str:
+        """Returns the title before. Raises NotFound, BadSetting."""
+        with self._writer() as db:
+            return history.rename(db, conversation_id, title)
+
+    def pin_conversation(self, conversation_id: int, on: bool = True) -> None:
+        """Keep a conversation at the top of the list, or no longer. Raises NotFound."""
+        with self._writer() as db:
+            history.pin(db, conversation_id, on)
+
+    def delete_conversation(self, conversation_id: int) -> Deleted:
+        """Returns what `restore_conversation` brings it back from."""
+        with self._writer() as db:
+            return history.delete_conversation(db, conversation_id)
+
+    def restore_conversation(self, deleted: Deleted) -> None:
+        """Undo a deletion. What was removed of the documents meanwhile stays removed."""
+        with self._writer() as db:
+            history.restore_conversation(db, deleted)
 
     # what the person shows and says of results
 

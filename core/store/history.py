@@ -1,22 +1,42 @@
-"""Conversations: questions asked and the answers given, kept in the library."""
+"""Conversations: questions asked and the answers given, kept in the library.
+
+The exchanges of a conversation are a tree: one that was edited or asked again stands beside the old one, below the
+same exchange before it. `leaf` names the end of the branch that is shown.
+"""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from sqlite_utils import Database
 
-from core.base.types import Answer, Citation
-from core.base.wire import from_plain, to_plain
+from core.base.errors import BadSetting, NotFound
+from core.base.types import Answer
+from core.store import turns as rows
 from core.store.documents import now
+from core.store.forgetting import REMOVED_SENTENCE as REMOVED_SENTENCE
+from core.store.forgetting import REMOVED_TITLE as REMOVED_TITLE
+from core.store.forgetting import Replacement as Replacement
+from core.store.forgetting import citations, without
+from core.store.forgetting import forget as forget
+from core.store.forgetting import purge as purge
+from core.store.forgetting import quoting as quoting
+from core.store.turns import COLUMNS, StoredTurn
 
-REMOVED_TITLE = "Removed document"
-REMOVED_SENTENCE = "(What stood here came from a document that was removed.)"
-Replacement = tuple[int, str, str]  # document id, path, external id
-_DOCUMENT_ID = re.compile(r'"document_id": (\d+)')  # as an answer is stored
+LONGEST_TITLE = 120  # characters
+_COLUMNS = "id, title, created, changed, pinned"
+_KEPT = {
+    "conversation": ("id", "title", "created", "changed", "pinned", "leaf"),
+    "turn": ("id", "conversation_id", "parent", "question", "search_text", "answer", "asked", "words"),
+}
+
+
+class Last:
+    """The place after all that is shown of a conversation."""
+
+
+LAST = Last()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,125 +45,160 @@ class Conversation:
     title: str
     created: str
     changed: str
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTurn:
-    id: int
-    question: str
-    search_text: str
-    answer: Answer
-    asked: str
+class Deleted:
+    """What a deleted conversation was, to bring it back: rows by table."""
+
+    rows: dict[str, list[tuple[Any, ...]]]
 
 
 def conversations(db: Database, limit: int = 200) -> list[Conversation]:
-    """The newest first."""
-    rows = db.execute(
-        "SELECT id, title, created, changed FROM conversation ORDER BY changed DESC, id DESC LIMIT ?", (limit,)
+    """The pinned ones first, then the newest."""
+    found = db.execute(
+        f"SELECT {_COLUMNS} FROM conversation ORDER BY pinned DESC, changed DESC, id DESC LIMIT ?", (limit,)
     ).fetchall()
-    return [Conversation(*row) for row in rows]
+    return [_conversation(row) for row in found]
+
+
+def conversation(db: Database, conversation_id: int) -> Conversation:
+    """Raises NotFound."""
+    row = db.execute(f"SELECT {_COLUMNS} FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
+    if row is None:
+        raise _not_found(conversation_id)
+    return _conversation(row)
 
 
 def turns(db: Database, conversation_id: int) -> list[StoredTurn]:
-    rows = db.execute(
-        "SELECT id, question, search_text, answer, asked FROM turn WHERE conversation_id = ? ORDER BY id",
-        (conversation_id,),
-    ).fetchall()
-    return [StoredTurn(r[0], r[1], r[2], from_plain(Answer, json.loads(r[3])), r[4]) for r in rows]
+    """The branch that is shown, from its first exchange on; nothing of a conversation that is gone."""
+    parents = _parents(db, conversation_id)
+    path = _path(parents, _leaf(db, conversation_id, parents)) if parents else []
+    found = db.execute(f"SELECT {COLUMNS} FROM turn WHERE conversation_id = ?", (conversation_id,)).fetchall()
+    by_id = {row[0]: row for row in found}
+    return [rows.read(by_id[turn], _beside(parents, turn)) for turn in path]
 
 
-def add_turn(db: Database, conversation_id: int | None, search_text: str, answer: Answer) -> int:
-    """Append a turn, starting a conversation when none is given. Returns the conversation's id."""
+def turn(db: Database, turn_id: int) -> tuple[StoredTurn, int]:
+    """An exchange, on whichever branch, and its conversation. Raises NotFound."""
+    row = db.execute(f"SELECT {COLUMNS}, conversation_id FROM turn WHERE id = ?", (turn_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"Exchange {turn_id} is not in this library.", "Its conversation may have been deleted.")
+    return rows.read(row[:5], _beside(_parents(db, row[5]), turn_id)), int(row[5])
+
+
+def add_turn(
+    db: Database, conversation_id: int | None, search_text: str, answer: Answer, after: int | Last | None = LAST
+) -> int:
+    """Store an exchange, starting a conversation when none is given. Returns the conversation's id.
+
+    It follows the exchange `after` (None: it is a first one), by default the end of the branch that is shown, and is
+    itself the end of the branch that is shown from now on.
+    """
     moment = now()
     if conversation_id is None:
-        title = answer.question.strip().replace("\n", " ")[:120]
+        title = answer.question.strip().replace("\n", " ")[:LONGEST_TITLE]
         cursor = db.execute(
             "INSERT INTO conversation (title, created, changed) VALUES (?, ?, ?)", (title, moment, moment)
         )
-        conversation_id = int(cursor.lastrowid or 0)
-    db.execute(
-        "INSERT INTO turn (conversation_id, question, search_text, answer, asked) VALUES (?, ?, ?, ?, ?)",
-        (conversation_id, answer.question, search_text, json.dumps(to_plain(answer)), moment),
-    )
-    db.execute("UPDATE conversation SET changed = ? WHERE id = ?", (moment, conversation_id))
+        conversation_id, parents = int(cursor.lastrowid or 0), {}
+    else:
+        parents = _parents(db, conversation_id)
+    parent = _leaf(db, conversation_id, parents) if isinstance(after, Last) else after
+    if parent is not None and parent not in parents:
+        parent = None  # what it followed was deleted meanwhile
+    made = rows.insert(db, conversation_id, parent, search_text, answer, moment)
+    db.execute("UPDATE conversation SET changed = ?, leaf = ? WHERE id = ?", (moment, made, conversation_id))
     return conversation_id
 
 
-def delete_conversation(db: Database, conversation_id: int) -> None:
+def show_branch(db: Database, turn_id: int) -> int:
+    """Show the branch of this exchange, up to what was asked last on it. Returns the conversation. Raises NotFound."""
+    _, conversation_id = turn(db, turn_id)
+    parents = _parents(db, conversation_id)
+    end: int = turn_id
+    while (below := [one for one, parent in parents.items() if parent == end]) != []:
+        end = max(below)
+    db.execute("UPDATE conversation SET leaf = ? WHERE id = ?", (end, conversation_id))
+    return conversation_id
+
+
+def rename(db: Database, conversation_id: int, title: str) -> str:
+    """Give a conversation another title. Returns the one before. Raises NotFound, BadSetting."""
+    before, wanted = conversation(db, conversation_id).title, " ".join(title.split())[:LONGEST_TITLE]
+    if not wanted:
+        raise BadSetting("A conversation needs a title.", "Type one.")
+    db.execute("UPDATE conversation SET title = ? WHERE id = ?", (wanted, conversation_id))
+    return before
+
+
+def pin(db: Database, conversation_id: int, on: bool) -> None:
+    """Keep a conversation at the top of the list, or no longer. Raises NotFound."""
+    conversation(db, conversation_id)
+    db.execute("UPDATE conversation SET pinned = ? WHERE id = ?", (int(on), conversation_id))
+
+
+def delete_conversation(db: Database, conversation_id: int) -> Deleted:
+    """Delete a conversation with all its branches. Returns what brings it back, as long as somebody keeps it."""
+    taken = Deleted({table: _rows(db, table, conversation_id) for table in _KEPT})
     db.execute("DELETE FROM conversation WHERE id = ?", (conversation_id,))
+    return taken
 
 
-def forget(db: Database, gone: Mapping[int, Replacement | None]) -> None:
-    """Take the quotes of deleted documents out of all answers. Where an equal document is left, it is cited instead.
-
-    `gone` maps ids of deleted documents to that equal one.
-    """
-    for turn_id, answer in _citing(db, gone):
-        _put(db, turn_id, _each_citation(answer, lambda c: _without(c, gone)))
-
-
-def quoting(db: Database, gone: Collection[int]) -> int:
-    """How many citations of these documents are left."""
-    return sum(c.document_id in gone for _, answer in _citing(db, gone) for c in _citations(answer))
-
-
-def purge(db: Database) -> int:
-    """Replace the sentences that rest on deleted documents alone. Returns how many conversations were changed.
-
-    The person's own questions stay; stand-alone questions made with the help of earlier answers do not.
-    """
-    changed = set()
-    for turn_id, conversation_id, plain in db.execute("SELECT id, conversation_id, answer FROM turn").fetchall():
-        answer = from_plain(Answer, json.loads(plain))
-        if any(_is_removed(c) for c in _citations(answer)):
-            _put(db, turn_id, _neutral(answer))
-            changed.add(conversation_id)
-    db.conn.executemany("UPDATE turn SET search_text = question WHERE conversation_id = ?", ((c,) for c in changed))
-    return len(changed)
+def restore_conversation(db: Database, deleted: Deleted) -> None:
+    """Bring a deleted conversation back as it was. Documents that went meanwhile are quoted no longer."""
+    for table, names in _KEPT.items():
+        marks = ", ".join("?" * len(names))
+        statement = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})"
+        db.conn.executemany(statement, deleted.rows[table])
+    for row in deleted.rows["turn"]:
+        answer = rows.revive(row[5])
+        gone = {c.document_id: None for c in citations(answer) if not _is_there(db, c.document_id)}
+        if gone:
+            rows.put(db, row[0], without(answer, gone))
 
 
-def _citing(db: Database, gone: Collection[int]) -> list[tuple[int, Answer]]:
-    """The turns with a citation of these documents."""
-    found = []
-    for turn_id, plain in db.execute("SELECT id, answer FROM turn").fetchall():
-        cited = {int(number) for number in _DOCUMENT_ID.findall(plain)}
-        if not cited.isdisjoint(gone):
-            found.append((int(turn_id), from_plain(Answer, json.loads(plain))))
-    return found
+def _rows(db: Database, table: str, conversation_id: int) -> list[tuple[Any, ...]]:
+    key = "id" if table == "conversation" else "conversation_id"
+    statement = f"SELECT {', '.join(_KEPT[table])} FROM {table} WHERE {key} = ? ORDER BY id"
+    return [tuple(row) for row in db.execute(statement, (conversation_id,)).fetchall()]
 
 
-def _citations(answer: Answer) -> list[Citation]:
-    return [*(c for s in answer.sentences for c in s.citations), *answer.near_misses]
+def _is_there(db: Database, document_id: int) -> bool:
+    return document_id == 0 or db.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is not None
 
 
-def _each_citation(answer: Answer, change: Callable[[Citation], Citation]) -> Answer:
-    sentences = tuple(replace(s, citations=tuple(map(change, s.citations))) for s in answer.sentences)
-    return replace(answer, sentences=sentences, near_misses=tuple(map(change, answer.near_misses)))
+def _conversation(row: tuple[int, str, str, str, int]) -> Conversation:
+    return Conversation(*row[:4], pinned=bool(row[4]))
 
 
-def _without(citation: Citation, gone: Mapping[int, Replacement | None]) -> Citation:
-    if citation.document_id not in gone:
-        return citation
-    other = gone[citation.document_id]
-    if other is not None:
-        return replace(citation, document_id=other[0], document=other[1], external_id=other[2])
-    return Citation(citation.marker, 0, 0, "", REMOVED_TITLE, "", None, 0, 0, "")
+def _not_found(conversation_id: int) -> NotFound:
+    return NotFound(f"Conversation {conversation_id} is not in this library.", "It may have been deleted.")
 
 
-def _is_removed(citation: Citation) -> bool:
-    return citation.document_id == 0
+def _parents(db: Database, conversation_id: int) -> dict[int, int | None]:
+    """Each exchange of a conversation with the one that it follows, by id."""
+    found = db.execute(
+        "SELECT id, parent FROM turn WHERE conversation_id = ? ORDER BY id", (conversation_id,)
+    ).fetchall()
+    return dict(found)
 
 
-def _neutral(answer: Answer) -> Answer:
-    text, sentences = answer.text, []
-    for sentence in answer.sentences:
-        if all(_is_removed(c) for c in sentence.citations):
-            text = text.replace(sentence.text, REMOVED_SENTENCE)
-            sentence = replace(sentence, text=REMOVED_SENTENCE)
-        sentences.append(sentence)
-    near = tuple(c for c in answer.near_misses if not _is_removed(c))
-    return replace(answer, text=text, sentences=tuple(sentences), near_misses=near)
+def _leaf(db: Database, conversation_id: int, parents: dict[int, int | None]) -> int | None:
+    row = db.execute("SELECT leaf FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
+    if row is None:
+        raise _not_found(conversation_id)
+    return row[0] if row[0] in parents else max(parents, default=None)
 
 
-def _put(db: Database, turn_id: int, answer: Answer) -> None:
-    db.execute("UPDATE turn SET answer = ? WHERE id = ?", (json.dumps(to_plain(answer)), turn_id))
+def _path(parents: dict[int, int | None], leaf: int | None) -> list[int]:
+    path: list[int] = []
+    while leaf is not None:
+        path.append(leaf)
+        leaf = parents.get(leaf)
+    return path[::-1]
+
+
+def _beside(parents: dict[int, int | None], turn_id: int) -> tuple[int, ...]:
+    return tuple(one for one, parent in parents.items() if parent == parents[turn_id])

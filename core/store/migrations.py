@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
+from core.store.turns import fill_words
+
 _FIRST = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -186,6 +188,21 @@ CREATE TABLE lens (
 """
 
 
+_CONVERSATIONS = """
+-- a conversation is a tree of exchanges: `parent` is the one before, `leaf` the end of the branch that is shown.
+-- `words` is what an exchange is searched by: question and answer without case and accents
+ALTER TABLE conversation ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversation ADD COLUMN leaf INTEGER;
+ALTER TABLE turn ADD COLUMN parent INTEGER REFERENCES turn(id) ON DELETE CASCADE;
+ALTER TABLE turn ADD COLUMN words TEXT NOT NULL DEFAULT '';
+CREATE INDEX turn_conversation ON turn (conversation_id);
+CREATE INDEX turn_parent ON turn (parent);
+UPDATE turn SET parent = (
+    SELECT max(b.id) FROM turn b WHERE b.conversation_id = turn.conversation_id AND b.id < turn.id);
+UPDATE conversation SET leaf = (SELECT max(id) FROM turn WHERE conversation_id = conversation.id)
+"""
+
+
 def _run(script: str) -> Callable[[Database], None]:
     def step(db: Database) -> None:
         for statement in script.split(";\n"):
@@ -193,6 +210,11 @@ def _run(script: str) -> Callable[[Database], None]:
                 db.execute(statement)
 
     return step
+
+
+def _conversations(db: Database) -> None:
+    _run(_CONVERSATIONS)(db)
+    fill_words(db)
 
 
 STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
@@ -204,6 +226,7 @@ STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
     ("0006-representations", _run(_REPRESENTATIONS)),
     ("0007-judgements", _run(_JUDGEMENTS)),
     ("0008-concepts", _run(_CONCEPTS)),
+    ("0009-conversations", _conversations),
 )
 
 
