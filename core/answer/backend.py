@@ -8,6 +8,8 @@ from typing import Protocol
 
 from core.base.events import Control
 
+SEED = 1  # of whatever a model draws by chance
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

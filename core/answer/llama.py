@@ -1,4 +1,4 @@
-"""llama.cpp as an answer backend: the only module that imports `llama_cpp`.
+"""llama.cpp as an answer backend: the one module that runs it (`llama_gpu` asks it for graphics cards).
 
 One conversation at a time. The prompt is evaluated in small batches, so that a cancel takes effect within one of
 them; the part of a prompt that equals the one before (the system message) is not evaluated again.
@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import codecs
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.answer.backend import Message
+from core.answer.backend import SEED, Message
 from core.answer.stop import until
 from core.base.errors import ModelDamaged, ModelMissing
 from core.base.events import Control
+from core.models.gguf_model import SERVED_CONTEXT as CONTEXT
+from core.models.gguf_model import inspect
+from core.models.speeds import Speed
 
 if TYPE_CHECKING:
     from core.models.bundles import Bundle
 
 BATCH = 64  # tokens evaluated between two looks at the control
-CONTEXT = 4096  # at most; a longer one costs memory and seconds that a desktop answer does not need
 SMALL_MODEL = 300_000_000  # bytes of a model file up to which a short prompt serves better
 SMALL_BUDGET, LARGE_BUDGET = 480, 2600  # prompt tokens: what two laptop cores evaluate in a few seconds
-SEED = 1
 
 # used when the model file carries no template
 _CHATML = (
@@ -81,6 +83,19 @@ class LlamaBackend:
         self, messages: Sequence[Message], max_tokens: int, control: Control, stop: Sequence[str] = ()
     ) -> Iterator[str]:
         return until(self._decode(self._prompt(messages), max_tokens, control), stop)
+
+    def measure(self, control: Control) -> Speed:
+        """Tokens a second on this machine, as they are at the moment. Raises Cancelled."""
+        wanted = min(_MEASURED_READ, self._context_size - _MEASURED_WRITE - 1)
+        prompt = (self._tokens(_SOME_TEXT * (1 + wanted // 8), special=False))[:wanted]
+        self._llm.reset()
+        begin = time.perf_counter()
+        self._evaluate(prompt, control)
+        read = time.perf_counter()
+        for _ in range(_MEASURED_WRITE):
+            control.check()
+            self._llm.eval([int(self._llm.sample(temp=0.0, repeat_penalty=1.0))])
+        return Speed(len(prompt) / (read - begin), _MEASURED_WRITE / (time.perf_counter() - read))
 
     def close(self) -> None:
         self._llm.close()
@@ -144,10 +159,17 @@ def _open(path: Path, context_size: int, threads: int) -> Any:
     try:
         return Llama(
             str(path), n_ctx=context, n_batch=BATCH, n_ubatch=BATCH, n_threads=cores, n_threads_batch=cores,
-            seed=SEED, verbose=False,
+            n_gpu_layers=_gpu_layers(path, context), seed=SEED, verbose=False,
         )  # fmt: skip
     except (ValueError, RuntimeError) as error:
         raise ModelDamaged(f"The model file {path.name} could not be loaded.", "Remove it and add it again.") from error
+
+
+def _gpu_layers(path: Path, context: int) -> int:
+    from core.answer.llama_gpu import free_memory, layers_on_card
+
+    free = free_memory()
+    return layers_on_card(inspect(path), free, context) if free else 0
 
 
 def _cores() -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from core.answer import abstain, extractive, phrases
+from core.answer import abstain, extractive, phrases, records
 from core.answer.backend import Backend
 from core.answer.citations import Citer
 from core.answer.evidence import MAX_PASSAGES, Evidence, gather
@@ -63,32 +63,41 @@ class Answerer:
         """
         if not question.strip():
             raise BadQuery("The question is empty.", "Type a question.")
-        control = control or Control()
+        record = records.of(result, self.encoder.id, mode)
+        told = records.telling(record, on_partial)
+        made, prompt = self._made(question, history, result, mode, told, control or Control())
+        return records.kept(made, record, prompt)
+
+    def _made(
+        self, question: str, history: Sequence[Turn], result: SearchResult, mode: str, on_partial: Partial,
+        control: Control,
+    ) -> tuple[Answer, str]:  # fmt: skip
+        """The answer, and the hash of what a model was given for it, if one was."""
         asked = result.query.text.strip() or question
         if not any(hit.passage.text.strip() for hit in result.hits[:MAX_PASSAGES]):
-            return _abstained(question, result, phrases.say(phrases.NO_PASSAGES))
+            return _abstained(question, result, phrases.say(phrases.NO_PASSAGES)), ""
         earlier = [turn.answer for turn in history] if asked != question else []
         evidence = gather(asked, result.hits, self.encoder, control, typed=question, earlier=earlier)
         verdict = abstain.judge(evidence, self.scale)
         if not verdict.enough:
-            return _abstained(question, result, _why_not(verdict))
+            return _abstained(question, result, _why_not(verdict)), ""
         return self._answered(question, result, evidence, mode, on_partial, control)
 
     def _answered(
         self, question: str, result: SearchResult, evidence: Evidence, mode: str, on_partial: Partial, control: Control
-    ) -> Answer:
+    ) -> tuple[Answer, str]:
         ranking = extractive.scores(evidence, self.scale)
         chosen = extractive.choose(evidence, ranking)
         reason = phrases.ASKED_FOR_QUOTES if mode == EXTRACTIVE else phrases.NO_MODEL
         quoted = _quoted(question, result, evidence, chosen, reason)
         on_partial({"answer": quoted})
         if mode == EXTRACTIVE or self.backend is None:
-            return quoted
+            return quoted, ""
         draft = write(evidence, ranking, chosen, self.backend, self.encoder, self.scale, on_partial, control)
         if draft.useful:
-            return _written(question, result, draft, self.backend.id)
+            return _written(question, result, draft, self.backend.id), draft.prompt
         reason = phrases.MODEL_WEAK if draft.supported else phrases.NO_SUPPORT
-        return _quoted(question, result, evidence, chosen, reason, self.backend.id)
+        return _quoted(question, result, evidence, chosen, reason, self.backend.id), draft.prompt
 
 
 def _why_not(verdict: abstain.Verdict) -> str:

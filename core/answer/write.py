@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.answer import extractive, grounding, prompt
+from core.answer import extractive, grounding, prompt, records
 from core.answer.backend import Backend
 from core.answer.citations import Citer, align
 from core.answer.evidence import Evidence, content_words
@@ -40,10 +40,12 @@ _WHOLE = re.compile(r"[.!?…。！？।؟][\"'”’»」』)\]]*$")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the model wrote, sentence by sentence, and whether it may stand as the answer."""
+    """What the model wrote, sentence by sentence, and whether it may stand as the answer. `prompt` is the hash of what
+    it was given."""
 
     sentences: tuple[AnswerSentence, ...] = ()
     useful: bool = False
+    prompt: str = ""
 
     @property
     def supported(self) -> bool:
@@ -66,14 +68,15 @@ def write(
         return Draft()
     pieces = backend.generate(messages, ANSWER_TOKENS, control, STOP)
     texts = list(_sentences(pieces, on_partial))
+    given = records.prompt_hash(messages)
     if not texts:
-        return Draft()
+        return Draft(prompt=given)
     checked = _check(texts, evidence, encoder, scale, control)
     trusted = set(chosen[:1]) if backend.small else _trusted(ranking, chosen)
     useful = _useful(checked, evidence, trusted, chosen[0])
     if useful and backend.small:
         useful = _unambiguous(evidence, chosen[0])
-    return Draft(tuple(sentence for sentence, _ in checked), useful)
+    return Draft(tuple(sentence for sentence, _ in checked), useful, given)
 
 
 def _extracts(evidence: Evidence, ranking: NDArray[np.float64], chosen: Sequence[int]) -> list[Extract]:
