@@ -197,9 +197,8 @@ def _concepts(
         fires_M += (model.encode(snapshot.vectors(corpus.ids[start : start + _CHUNK])) > 0).sum(0)
     concepts = label(passages, active_NM, fires_M, len(corpus.ids), control)
     hashes = snapshot.hashes_of([p.id for p in passages])
-    left = heritage(
-        library, db, snapshot.generation, name, model, passages, [hashes[p.id] for p in passages], active_NM
-    )
+    named_NM = np.where(np.isin(np.arange(model.latents), [c.id for c in concepts]), active_NM, np.float32(0))
+    left = heritage(library, db, snapshot.generation, name, model, passages, [hashes[p.id] for p in passages], named_NM)
     if left is not None:
         texts = {p.id: p.text for p in passages}
         concepts = keep_labels(concepts, default_labels(db, left.name), left.pairs, texts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,17 +18,23 @@ from core.index import generation, neutral
 from core.index.concept_model import ConceptModel
 from core.store import lenses
 from core.store import passages as stored
-from core.store.concepts import carry_marks
+from core.store.concepts import carry_marks, marks, standing_in
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Heritage:
-    """The concepts that a new model comes after, and which of its latents mean the same (`pairs`: old to new)."""
+    """The concepts `name` that a new model comes after, and which of its latents mean the same (`pairs`: old to new).
+
+    `marks` are those matches for what the person says, None where the new model's own marks are the newest. `lenses`
+    are the matches for each model that lenses are made for.
+    """
 
     name: str
     pairs: dict[int, int]
+    marks: dict[int, int] | None
+    lenses: dict[str, dict[int, int]]
 
 
 def heritage(
@@ -37,23 +43,45 @@ def heritage(
 ) -> Heritage | None:  # fmt: skip
     """Match the model `name` with the one in use before; None when there was none that can be read.
 
-    `active_NM` are the new model's activations on `passages` [N] with `hashes`. Models of one encoder are compared by
-    their decoders; of two, by what they say of the same passages, as far as the old vectors are still stored.
+    `active_NM` are the new model's activations on `passages` [N] with `hashes`, 0 for latents that cannot be named, on
+    which all that the person says would be lost. Models of one encoder are compared by their decoders; of two, by what
+    they say of the same passages, as far as the old vectors are still stored.
     """
     found = _predecessor(library, current, name)
     if found is None:
         return None
     made, old = found
-    if old.config.get("encoder") == new.config.get("encoder") and old.decoder.shape[1] == new.decoder.shape[1]:
-        return Heritage(made.concepts, carry(old, new, alive=np.any(active_NM > 0, axis=0)))
-    rows, former_NO = _former_activations(library, db, made, old, passages, hashes)
-    return Heritage(made.concepts, carry_by_use(former_NO, active_NM[rows]) if len(rows) else {})
+    alive = np.any(active_NM > 0, axis=0)
+    if _one_space(old, new):
+        pairs = carry(old, new, alive=alive)
+    else:
+        rows, former_NO = _former_activations(library, db, made, old, passages, hashes)
+        pairs = carry_by_use(former_NO, active_NM[rows]) if len(rows) else {}
+    # what the person put together is one for them: one match is enough
+    together = standing_in(pairs, marks(db, made.concepts))
+    looked = {made.concepts: pairs | together} | _of_lenses(library, db, {name, made.concepts}, new, alive)
+    return Heritage(made.concepts, pairs, None if current.concepts == name else together, looked)
 
 
 def hand_on(db: Database, left: Heritage, name: str) -> None:
     """Give the person's marks and lenses to the concepts `name`; call in the transaction that stores those."""
-    carry_marks(db, left.name, name, left.pairs)
-    lenses.carry(db, left.name, name, left.pairs)
+    if left.marks is not None:
+        carry_marks(db, left.name, name, left.marks)
+    for model, pairs in left.lenses.items():
+        lenses.carry(db, model, name, pairs)
+
+
+def _of_lenses(
+    library: Path, db: Database, known: Collection[str], new: ConceptModel, alive: NDArray[np.bool_]
+) -> dict[str, dict[int, int]]:
+    """Matches of the models, other than `known`, that have lenses: a fit that was killed before its commit has taken
+    them over, and so has one that was taken back."""
+    found = {}
+    for name in (one for one in lenses.models(db) if one not in known):
+        model = _readable(library, name)
+        if model is not None and _one_space(model, new):
+            found[name] = carry(model, new, alive=alive)
+    return found
 
 
 def keep_labels(
@@ -81,12 +109,22 @@ def keep_labels(
 def _predecessor(library: Path, current: Generation, name: str) -> tuple[Generation, ConceptModel] | None:
     """The concepts in use, else the newest that can still be read."""
     for made in (current, *reversed(generation.history(library))):
-        if made.concepts and made.concepts != name:
-            try:
-                return made, ConceptModel.load(library / FOLDER / made.concepts)
-            except (ModelMissing, ModelDamaged):
-                continue
+        model = _readable(library, made.concepts) if made.concepts not in ("", name) else None
+        if model is not None:
+            return made, model
     return None
+
+
+def _readable(library: Path, name: str) -> ConceptModel | None:
+    try:
+        return ConceptModel.load(library / FOLDER / name)
+    except (ModelMissing, ModelDamaged):
+        return None
+
+
+def _one_space(old: ConceptModel, new: ConceptModel) -> bool:
+    """Whether both were trained on vectors of one encoder."""
+    return old.config.get("encoder") == new.config.get("encoder") and old.decoder.shape[1] == new.decoder.shape[1]
 
 
 def _former_activations(

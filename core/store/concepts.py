@@ -137,18 +137,29 @@ def restore(db: Database, model: str, latent: int, said: Mark) -> None:
 def carry_marks(db: Database, old: str, new: str, latents: Mapping[int, int]) -> int:
     """Copy the marks of model `old` to the latents of `new` that mean the same; returns how many went over.
 
-    Those of `new` stay where it has some. One merged into a latent without a match keeps its name alone. Call inside a
-    transaction.
+    Those of `new` stay where it has some. One merged into a latent without a match keeps its name alone, and so does
+    one whose merge would go round in a circle. Call inside a transaction.
     """
-    there = marks(db, new)
-    carried = 0
-    for latent, said in marks(db, old).items():
+    said = marks(db, new)
+    there = frozenset(said)
+    for latent, one in marks(db, old).items():
         if latent not in latents or latents[latent] in there:
             continue
-        target = None if said.merged_into is None else latents.get(said.merged_into)
-        restore(db, new, latents[latent], replace(said, merged_into=target))
-        carried += 1
-    return carried
+        own, into = latents[latent], None if one.merged_into is None else latents.get(one.merged_into)
+        said[own] = replace(one, merged_into=None if _leads_to(said, into, own) else into)
+        restore(db, new, own, said[own])
+    return len(said) - len(there)
+
+
+def standing_in(latents: Mapping[int, int], said: Mapping[int, Mark]) -> dict[int, int]:
+    """Matches old to new in which a concept that has none takes over that of a latent the person merged into it, since
+    the two were one for them; that latent then has none."""
+    found, targets = dict(latents), {one.merged_into for one in said.values()}
+    for latent in sorted(said):
+        target = _target(latent, said, targets)
+        if latent in found and target not in found:
+            found[target] = found.pop(latent)
+    return found
 
 
 def drop_others(db: Database, keep: Iterable[str]) -> None:
@@ -191,7 +202,7 @@ def _marked(concept: Concept, said: Mark) -> Concept:
     return replace(concept, hidden=said.hidden)
 
 
-def _target(latent: int, said: Mapping[int, Mark], there: Collection[int]) -> int:
+def _target(latent: int, said: Mapping[int, Mark], there: Collection[int | None]) -> int:
     """The concept that a latent counts as: where its merges lead to, as far as there are such concepts."""
     seen = {latent}
     while (into := said.get(latent, Mark()).merged_into) is not None and into in there and into not in seen:
@@ -229,10 +240,15 @@ def _named(name: str) -> str:
 def _merge(said: Mapping[int, Mark], latent: int, into: int) -> int | None:
     if into == latent:
         return None
-    seen, at = {latent}, into
-    while (following := said.get(at, Mark()).merged_into) is not None and at not in seen:
-        seen.add(at)
-        at = following
-    if at == latent:
+    if _leads_to(said, into, latent):
         raise BadSetting("These concepts are put together already, the other way round.", "Take that merge back first.")
     return into
+
+
+def _leads_to(said: Mapping[int, Mark], latent: int | None, end: int) -> bool:
+    """Whether merges lead from `latent` to `end`, if only because they are one."""
+    seen = set()
+    while latent is not None and latent != end and latent not in seen:
+        seen.add(latent)
+        latent = said.get(latent, Mark()).merged_into
+    return latent == end

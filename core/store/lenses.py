@@ -23,6 +23,11 @@ def lenses(db: Database, model: str) -> list[Lens]:
     return [Lens(r[0], r[1], _boosts(r[2]), tuple(json.loads(r[3]))) for r in rows]
 
 
+def models(db: Database) -> list[str]:
+    """The models that lenses are made for."""
+    return [str(row[0]) for row in db.execute("SELECT DISTINCT model FROM lens ORDER BY model").fetchall()]
+
+
 def save(db: Database, model: str, lens: Lens) -> int:
     """Store a lens and return its id; call inside a transaction.
 

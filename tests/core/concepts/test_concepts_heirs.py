@@ -15,7 +15,7 @@ from core.encode.encoder import Encoder
 from core.index import generation
 from core.index.concept_model import ConceptModel
 from core.store import lenses
-from core.store.concepts import concepts, default_labels, mark, marks
+from core.store.concepts import Mark, concepts, default_labels, mark, marks, restore
 from core.store.database import transaction
 from core.store.passages import put_vectors
 from tests.core.concepts.library import column_auc, fit_shelf, made_items, make_shelf, topic_of
@@ -71,6 +71,54 @@ def test_marks_and_lenses_follow_their_concepts_to_the_next_fit(
     assert len(true) >= max(3, 0.75 * len(carried))
     assert len(marks(shelf.db, first)) == len(set(old.values()))  # the way back keeps them
     shelf.close()
+
+
+def test_what_was_taken_back_is_not_said_again_by_the_next_fit(
+    shelf: Shelf, tiny_encoder: Encoder, made: list[Item]
+) -> None:
+    """The fit before, still there to go back to, says it; the one in use does not, and is the newer."""
+    first = _committed(shelf, tiny_encoder)
+    every = default_labels(shelf.db, first)
+    with transaction(shelf.db):
+        for latent in every:
+            mark(shelf.db, first, latent, name=f"My {latent}")
+    shelf.add(made[FIRST:])
+    second = _committed(shelf, tiny_encoder)
+    said = marks(shelf.db, second)
+    assert said
+    with transaction(shelf.db):
+        for latent in said:
+            restore(shelf.db, second, latent, Mark())
+    assert fit_shelf(shelf, tiny_encoder) == second
+    assert marks(shelf.db, second) == {}
+    shelf.close()
+
+
+def test_lenses_outlive_a_fit_that_was_killed_before_its_commit(
+    shelf: Shelf, tiny_encoder: Encoder, made: list[Item]
+) -> None:
+    first = _committed(shelf, tiny_encoder)
+    with transaction(shelf.db):
+        for latent in default_labels(shelf.db, first):
+            lenses.save(shelf.db, first, Lens(0, f"Lens {latent}", {latent: 2.0}))
+    shelf.add(made[FIRST : FIRST + 10])
+    killed = fit_shelf(shelf, tiny_encoder)
+    assert killed is not None
+    assert lenses.lenses(shelf.db, killed)
+    shelf.add(made[FIRST + 10 :])
+    third = _committed(shelf, tiny_encoder)
+    assert third != killed
+    moved = lenses.lenses(shelf.db, third)
+    assert len(moved) >= 0.5 * len(default_labels(shelf.db, first))
+    assert {i for lens in moved for i in lens.boosts} <= default_labels(shelf.db, third).keys()
+    shelf.close()
+
+
+def _committed(shelf: Shelf, encoder: Encoder) -> str:
+    name = fit_shelf(shelf, encoder)
+    assert name is not None
+    shelf.writer().commit(concepts=name)
+    return name
 
 
 def test_a_new_encoder_is_matched_by_what_both_say_of_the_same_passages(

@@ -122,6 +122,26 @@ def test_marks_outlive_a_new_fit_and_go_over_to_the_next_model(library) -> None:
     assert {c.label for c in library.concepts("sae-two")} == {"name 5", "mine"}
 
 
+def test_merges_that_go_over_never_go_round_in_a_circle(library) -> None:
+    same = {1: 1, 2: 2}
+    with library._writer() as db:
+        concepts.put_concepts(db, "sae-two", [made(1, 5), made(2, 9)])
+        concepts.mark(db, MODEL, 1, merged_into=2)
+        concepts.carry_marks(db, MODEL, "sae-two", same)
+        concepts.restore(db, "sae-two", 1, Mark())
+        concepts.mark(db, "sae-two", 2, merged_into=1, name="two")
+        concepts.carry_marks(db, "sae-two", MODEL, same)
+    assert concepts.marks(library._db, MODEL) == {1: Mark(merged_into=2), 2: Mark("two")}
+
+
+def test_a_concept_without_a_match_takes_over_that_of_what_was_merged_into_it() -> None:
+    said = {1: Mark(merged_into=2), 2: Mark(merged_into=3), 3: Mark("mine"), 4: Mark(merged_into=5)}
+    assert concepts.standing_in({1: 11, 4: 14, 5: 15}, said) == {3: 11, 4: 14, 5: 15}
+    assert concepts.standing_in({1: 11, 2: 12, 6: 16}, said) == {3: 11, 2: 12, 6: 16}
+    round_and_round = {1: Mark(merged_into=2), 2: Mark(merged_into=1)}
+    assert concepts.standing_in({1: 11, 2: 12}, round_and_round) == {1: 11, 2: 12}
+
+
 def test_a_reader_notices_what_others_changed(library) -> None:
     before = library.changes()
     assert library.changes() == before
