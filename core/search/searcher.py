@@ -30,6 +30,7 @@ from core.index.dense import Floats
 from core.index.snapshot import Ids, Snapshot
 from core.models import adapted
 from core.search import feedback, foreign, fuse, levels
+from core.search.asking import arranged
 from core.search.candidates import DEPTH, Prepared, Ranking, rank, scores_of
 from core.search.concept_terms import concept_matches
 from core.search.fold import Folded, fold, unfolded
@@ -40,12 +41,14 @@ from core.search.hits import parts as parts_of
 from core.search.hits import token_matches, word_matches
 from core.search.matching import MatchContext as MatchContext
 from core.search.preparing import DAMAGED, Preparing, parse
+from core.search.question_parts import parts
 from core.search.rerank import Reading, Readings, Rerankers
 from core.search.standalone import standalone
 from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
 
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
+_SPARE = 4  # passages beyond those wanted for an answer
 _DEEPER = 4  # times as many candidates, when too few hits are left of them
 _REMEMBERED = 8  # rankings kept, so that an explanation shows the parts of the very hit it explains
 
@@ -184,9 +187,17 @@ class Searcher:
     ) -> SearchResult:
         """Search for a question of a conversation; the result's `query.text` is the stand-alone question.
 
-        Raises as `search`.
+        What asks for several things is searched in parts, too, and the passages come as an answer needs them
+        (core.search.asking). Raises as `search`.
         """
-        return self.search(Query(standalone(question, history), k=k, filters=filters, literal=True), control)
+        text = standalone(question, history)
+        # more than are wanted: some say the same, or crowd out other documents
+        asked = Query(text, k=k + _SPARE, filters=filters, literal=True)
+        results = [self.search(asked, control)]
+        results += [self.search(replace(asked, text=part), control) for part in parts(text)]
+        if self._snapshot is None:  # the index is damaged
+            return results[0]
+        return arranged(self._snapshot, results, k)
 
     def ranking(self, query: Query, depth: int, without: int | None = None) -> Ranking:
         """At least `depth` candidates of each channel without their texts, for evaluation and training: read closely

@@ -110,6 +110,16 @@ def of_document(db: Database, document_id: int) -> list[Passage]:
     return [replace(_passage(row), document_id=document_id) for row in rows.fetchall()]
 
 
+def neighbour(db: Database, document_id: int, ordinal: int) -> Passage | None:
+    """The passage at this place of a document, where it has one; that of a copy is its owner's, told as its own."""
+    row = db.execute(
+        f"SELECT {_COLUMNS} FROM document d JOIN passage p ON p.document_id = coalesce(d.copy_of, d.id) "
+        "WHERE d.id = ? AND p.ordinal = ?",
+        (document_id, ordinal),
+    ).fetchone()
+    return None if row is None else replace(_passage(row), document_id=document_id)
+
+
 def _passage(row: tuple[Any, ...]) -> Passage:
     return Passage(
         id=row[0], document_id=row[1], ordinal=row[2], text=row[3], start=row[4], end=row[5], first_page=row[6],

@@ -120,3 +120,5 @@ class SearchResult:
     understood: tuple[str, ...] = ()  # what was taken as query syntax, as one writes it: "a phrase", -word, type:pdf
     understood_at: tuple[Span, ...] = ()  # where each of it stands in the query's text
     closer: bool = False  # the same query with `rerank` would read these hits closely, which was not done
+    searched: tuple[str, ...] = ()  # of a question: all that was searched for, the whole question first
+    newest: tuple[int, ...] = ()  # of a question: passages of which older versions stand behind them

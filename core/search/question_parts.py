@@ -1,0 +1,102 @@
+"""Questions that ask for several things, taken apart by rules: each part is searched by itself, too.
+
+One vector for "Who built the lighthouse and when was the Tern launched?" stands between two subjects, and the passages
+of the weaker one rank low. Parts come from several sentences, from clauses that each have a question word, and from
+things that are compared. A part that leans on the one before it is given that one's subject. A question that no rule
+takes apart is searched as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.base.types import Turn
+from core.search.standalone import content_words, needs_context, standalone
+
+MOST = 4  # parts; each costs a search
+_LONGEST = 600  # characters: what is longer is a text and no question
+
+_ENDS = re.compile(r"(?<=[?？؟!])\s*(?=\S)|(?<=[.。;；])\s+(?=\S)")
+# "and", "or", "as well as" where languages write spaces
+_AND = (
+    "and|or|as well as|und|oder|sowie|et|ou|ainsi que|y|e|o|u|así como|ed|od|oppure|bem como|en|of|evenals|и|или|а|"
+    "а также|ve|veya|oraz|lub|och|eller|og|và|hoặc|और|या|و|أو"
+)
+# question words that begin a clause
+_ASKING = (
+    "who|whom|whose|what|which|when|where|why|how|wer|wen|wem|wessen|was|welche[rsnm]?|wann|wo|wohin|woher|warum|"
+    "wieso|wie|wieviele?|qui|que|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|combien|quién(?:es)?|qué|cuál(?:es)?|"
+    "cuándo|dónde|cómo|cuánt[oa]s?|chi|cosa|quale|quali|quando|dove|perché|come|quant[oiae]|quem|qual|quais|onde|como|"
+    "quant[oa]s|wat|wanneer|waar|waarom|hoe|hoeveel|welke?|кто|что|как(?:ой|ая|ое|ие)?|когда|где|куда|откуда|"
+    "почему|зачем|сколько|kim|ne|nerede|nasıl|neden|kaç|kto|co|kiedy|gdzie|jak|ile|dlaczego|vem|vad|när|var|hur|"
+    "ai|khi nào|ở đâu|कौन|क्या|कब|कहाँ|कितने|من|ما|متى|أين|كيف|كم|لماذا"
+)
+_CLAUSE = re.compile(rf"\s*[,،]?\s+(?:{_AND})\s+(?=(?:{_ASKING})(?!\w))", re.I)
+_CLAUSE_UNSPACED = re.compile(
+    "[，、,]?(?:以及|并且|而且|另外|还有|和(?=谁|什么|何|哪|多少))|[，、](?=.*[谁什何哪几多怎吗か誰])|、?また、?|。そして"
+)
+_ASKS_UNSPACED = re.compile("谁|誰|什么|什麼|何|哪|多少|几|幾|为什么|怎|吗|か|いつ|どこ|누구|무엇|언제|어디")
+
+# what says that the things named are held against each other
+_COMPARING = re.compile(
+    r"\b(?:compare[ds]?|comparison|differ\w*|difference|versus|vs|than|both|better|same|similar\w*|in common|"
+    r"vergleich\w*|unterschied\w*|unterscheide\w*|als|beide\w*|compar\w+|diff[ée]ren\w+|diferen\w+|differenz\w*|"
+    r"confront\w+|verschil\w*|vergelijk\w*|сравн\w+|разниц\w+|отлича\w+|чем)\b|\b\w{3,}er\b(?=.*\b(?:or|oder|of)\b)",
+    re.I,
+)
+_NAME = re.compile(r"(?<!^)(?<![^\W_])[A-ZÀ-ÞА-Я][\w’'-]*(?:\s+[A-ZÀ-ÞА-Я\d][\w’'-]*)*")
+_MOST_COMPARED = 3
+
+
+def parts(question: str) -> tuple[str, ...]:
+    """What `question` asks for besides itself, in order, at most `MOST`; empty when it asks for one thing."""
+    question = " ".join(question.split())
+    if len(question) > _LONGEST:
+        return ()
+    found = _clauses(question)
+    if len(found) < 2:
+        found = _compared(question)
+    kept = [part for part in dict.fromkeys(found) if part and part != question]
+    return tuple(kept[:MOST]) if len(kept) > 1 else ()
+
+
+def _clauses(question: str) -> list[str]:
+    """Sentences and clauses that each ask for something, made to stand alone."""
+    pieces = [piece for sentence in _ENDS.split(question) for piece in _split(sentence)]
+    made: list[str] = []
+    for piece in pieces:
+        text = piece.strip(" ,;，、；")
+        # "when and where was the Tern built": a question word alone asks for nothing
+        if not content_words(text):
+            continue
+        leans = made and needs_context(text)
+        made.append(standalone(text, (Turn(made[0], ""),)) if leans else text)
+    return made
+
+
+def _split(sentence: str) -> list[str]:
+    if re.search("[\u3040-\u30ff\u3400-\u9fff]", sentence):
+        pieces = [p for p in _CLAUSE_UNSPACED.split(sentence) if p]
+        return pieces if all(_ASKS_UNSPACED.search(p) for p in pieces) else [sentence]
+    pieces = _CLAUSE.split(sentence)
+    asking = re.compile(rf"(?:{_ASKING})(?!\w)", re.I)
+    # clauses that only say "and who": all must ask, or the comma stood within one question
+    return pieces if all(asking.search(p) and content_words(p) for p in pieces) else [sentence]
+
+
+def _compared(question: str) -> list[str]:
+    """The question once for each of the named things that it compares."""
+    if not _COMPARING.search(question):
+        return []
+    found = dict.fromkeys(m.group() for m in _NAME.finditer(question) if not _COMPARING.search(m.group()))
+    names = [name for name in found if content_words(name)]
+    if not 2 <= len(names) <= _MOST_COMPARED:
+        return []
+    return [_without(question, [other for other in names if other != name]) for name in names]
+
+
+def _without(question: str, names: Sequence[str]) -> str:
+    for name in names:
+        question = re.sub(rf"(?:\s+(?:{_AND}))?\s+{re.escape(name)}(?!\w)", "", question)
+    return question
