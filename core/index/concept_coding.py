@@ -66,8 +66,10 @@ def postings_of(model: ConceptModel, vectors: Floats, kept: Kept) -> dict[str, P
         rows_E, latents_E = np.nonzero(held_NM)
         active_E = model.encode(chunk)[rows_E, latents_E] > 0
         rounded_E = held_NM[rows_E, latents_E].astype("<f2")
-        # rounding must not make a weak one active
-        rounded_E = np.where(active_E, rounded_E, np.minimum(rounded_E, below_M[latents_E]))
+        # rounding must not make a weak one active, nor an active one weak
+        rounded_E = np.where(
+            active_E, np.maximum(rounded_E, least_M[latents_E]), np.minimum(rounded_E, below_M[latents_E])
+        )
         some_E = rounded_E > 0
         ordinals.append(rows_E[some_E] + start)
         latents.append(latents_E[some_E])

@@ -142,7 +142,7 @@ class IndexWriter:
         kept = None if self._fresh else base
         concepts = concepts if concepts is not None else (kept.concepts if kept else "")
         same = base if self._same(base) else NOTHING  # its weights and models hold for a fresh index, too
-        codes = codes or same.codes
+        codes = codes or (base or NOTHING).codes  # the person's choice: also for another encoder
         coded = self._builder.add_codes(self._segments, concepts, self._means, codes)
         coded = coded or (base is not None and codes != base.codes)
         if base is not None and not coded and not self._changed(base, concepts, metrics, fusion, queries, reranker):

@@ -23,6 +23,7 @@ from core.text.parts import query_parts
 CHANNELS = (BM25, DENSE, LEXICAL, MULTI, CONCEPT)
 MOST_WORDS = 256
 MOST_CHARACTERS = 20_000  # of a query that are read for words
+MOST_FACTOR = 1e6  # of a concept: sums stay exact
 _CHARACTERS_A_TOKEN = 32  # no encoder sees more of a text than its tokens times this
 
 DAMAGED = "The dense index is damaged: only words were compared. It can be rebuilt from the stored text."
@@ -150,4 +151,6 @@ def parse(query: Query) -> ParsedQuery:
     unknown = [channel for channel in query.channels if channel not in CHANNELS]
     if unknown:
         raise BadQuery(f"Unknown channels: {', '.join(unknown)}.", f"Choose among {', '.join(CHANNELS)}.")
+    if not all(abs(factor) <= MOST_FACTOR for factor in query.boosts.values()):  # nor is it for what is no number
+        raise BadQuery("A concept cannot count so many times.", "Use a number such as 2, or 0.5 to let it count less.")
     return parsed

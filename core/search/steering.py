@@ -117,7 +117,7 @@ def reweighed(
     if not terms:
         return ()
     groups = families(snapshot, list(factors))
-    by_latent = {str(latent): factor for concept, factor in factors.items() for latent in groups[concept]}
+    by_latent = {str(latent): factors[concept] for latent, concept in _each_once(groups).items()}
     held_M = codes_of(snapshot).model.encode(vector[None, :])[0] > 0
     weights, most = {t.text: t.weight for t in terms}, max(t.weight for t in terms)
     for latent, factor in by_latent.items():
@@ -130,15 +130,22 @@ def reweighed(
 def steered(codes: ConceptCodes, groups: Families, factors: Mapping[int, float], vector: Floats) -> Steered:
     """What `factors` (concept -> factor) add to the dense scores of the query `vector` [D], over all passages."""
     pulls_M, held_M = _pulls(codes.model, vector)
-    changes = {}
+    counted, changes = _each_once(groups), {}
     for concept, factor in factors.items():
         parts = []
-        for latent in groups[concept]:
+        for latent in (one for one in groups[concept] if counted[one] == concept):
             ids, activations = codes.postings(latent)
             lift = _lift(codes.model, latent, factor, pulls_M, held_M)
             parts.append(Change(ids, lift * activations.astype(np.float64)))
         changes[concept] = _together(parts)
     return Steered(changes, _together(list(changes.values())))
+
+
+def _each_once(groups: Families) -> dict[int, int]:
+    """The concept as which each latent counts. Where one and another that was merged into it are both named, the
+    merged one counts for itself: twice would take away more than there is."""
+    larger_first = sorted(groups, key=lambda concept: -len(groups[concept]))
+    return {latent: concept for concept in larger_first for latent in groups[concept]}
 
 
 def _pulls(model: ConceptModel, vector: Floats) -> tuple[Scores, npt.NDArray[np.bool_]]:

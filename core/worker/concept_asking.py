@@ -34,7 +34,9 @@ def _listed(finder: Finder, concepts: Concepts, operation: str, args: dict[str, 
         case "query_concepts":
             return concepts.of_query(finder.searcher, from_plain(Query, args["query"]))
         case "facets":
-            return concepts.facets(finder.searcher, from_plain(Query, args["query"]))
+            found = finder.searcher.found(from_plain(Query, args["query"]))
+            same = finder.concepts(found.snapshot)  # another generation may have become current meanwhile
+            return [] if same is None else same.facets(found.ranking.ids)
         case "profile":
             return concepts.profile(from_plain(Filters, args["filters"]))
         case "difference":

@@ -88,12 +88,9 @@ class Concepts:
         found = [ConceptWeight(c, shown.label(c), a, shown.concepts[c].passages) for c, a in strength.items()]
         return sorted(found, key=lambda one: (-one.weight, one.id))
 
-    def facets(self, searcher: Searcher, query: Query) -> list[ConceptWeight]:
-        """Those that set the best hits apart, the most telling first; what all hits share would filter nothing.
-
-        Raises as `Searcher.search`.
-        """
-        best = searcher.found(query).ranking.ids[:BEST_HITS]
+    def facets(self, hits: Ids) -> list[ConceptWeight]:
+        """Those that set the best of the `hits` apart, the most telling first; what all share would filter nothing."""
+        best = hits[:BEST_HITS]
         found = self.apart(best)
         return [one for one in found if _LEAST_HITS <= one.passages < len(best) and one.lift > 1][:MOST_LISTED]
 
@@ -135,10 +132,10 @@ class Concepts:
         ]
 
     def detail(self, concept_id: int, encoder: Encoder) -> ConceptDetail:
-        """One concept, hidden or not. Raises NotFound."""
-        if concept_id not in self.every:
+        """One concept, hidden or not; of one that was merged that as which it counts. Raises NotFound."""
+        concept = next((c for c in self.every.values() if concept_id in (c.id, *c.merged)), None)
+        if concept is None:
             raise NotFound(f"There is no concept {concept_id} here.", "Concepts may have been fitted anew: look again.")
-        concept = self.every[concept_id]
         ids, activations = self._passages(concept)
         order = np.argsort(-activations, kind="stable")
         dated = stored.dated(self.snapshot.db, ids.tolist())

@@ -31,6 +31,7 @@ from core.models import adapted
 from core.search.rerank import Reranker
 from core.search.searcher import Searcher
 from core.store import database
+from core.store.concepts import reasons
 from core.worker.concept_views import Concepts, Marked
 
 T = TypeVar("T")
@@ -88,14 +89,15 @@ class Finder:
             lambda: why_not(self._searcher, self._model, self._labels, query, passage_id, self._merged, control)
         )
 
-    def concepts(self) -> Concepts | None:
-        """The concepts of the newest snapshot as the person wants them; None where it has none.
+    def concepts(self, of: Snapshot | None = None) -> Concepts | None:
+        """The concepts of the newest snapshot, or of this open one, as the person wants them; None where it has none.
 
         Raises:
             NotALibrary, LibraryDamaged, IndexDamaged
         """
-        self._follow()
-        state = self._searcher.snapshot(), self._library.changes()
+        if of is None:
+            self._follow()
+        state = of or self._searcher.snapshot(), self._library.changes()
         if self._seen is None or self._seen[0] != state:
             name = state[0].generation.concepts
             self._seen = state, Concepts.of(state[0], self._library.concepts(name), self._marked) if name else None
@@ -119,10 +121,12 @@ class Finder:
     def _mended(self, search: Callable[[], SearchResult]) -> SearchResult:
         """Search; when a part of the index turns out damaged or lost, rebuild it and search again."""
         self._follow()
-        result = search()
-        lost = result.generation == 0 and self._library.passage_count() > 0
-        if not (self._searcher.damaged or lost) or not self._rebuilt():
+        result = _tried(search)
+        lost = result is None or (result.generation == 0 and self._library.passage_count() > 0)
+        if result is not None and not self._searcher.damaged and not lost:
             return result
+        if not self._rebuilt():
+            return search() if result is None else result
         result = search()
         return replace(result, notice=" ".join(filter(None, (REBUILT, result.notice))))
 
@@ -164,10 +168,17 @@ class Finder:
             self._labels_of = -1
         changes = self._library.changes()
         if changes != self._labels_of:  # the person may have named one meanwhile
-            self._labels = self._library.reasons(name) if name else {}
-            found = self._library.concepts(name) if name else []
+            found = self._library.concepts(name) if name else []  # read once: labels and merges belong together
+            self._labels = reasons(found)
             self._merged = {latent: one.id for one in found for latent in one.merged}
         self._model_name, self._labels_of = name, changes
+
+
+def _tried(search: Callable[[], SearchResult]) -> SearchResult | None:
+    """None where the index is too damaged to tell which passages may answer at all."""
+    with contextlib.suppress(IndexDamaged):
+        return search()
+    return None
 
 
 class LibraryRerankers:

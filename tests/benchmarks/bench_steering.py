@@ -44,7 +44,9 @@ def asked(finder: Finder, concepts: Concepts, texts: list[str]) -> None:
         spent.setdefault("concepts of a query", []).append(took)
         took, plain = timed(lambda query=query: finder.search(query))
         spent.setdefault("search", []).append(took)
-        spent.setdefault("facets", []).append(timed(lambda query=query: concepts.facets(finder.searcher, query))[0])
+        spent.setdefault("facets", []).append(
+            timed(lambda query=query: concepts.facets(finder.searcher.found(query).ranking.ids))[0]
+        )
         if not held:
             continue
         one = held[0].id

@@ -9,12 +9,13 @@ from core.base.types import CONCEPT
 from core.base.types.records import EFFICIENT, MAX
 from core.index import concept_codes, generation, rows
 from core.index.check import check
+from core.index.concept_coding import KEPT, postings_of
 from core.index.concept_model import ConceptModel
 from core.index.postings import LENGTHS
 from core.index.restore import Made
 from core.index.sizes import bytes_per_passage
 from core.index.snapshot import Snapshot
-from core.index.writer import rebuild
+from core.index.writer import IndexWriter, rebuild
 from core.models import adapted
 from tests.shelf import DIMENSION, ENCODER, Shelf, items, unit_vectors
 
@@ -210,3 +211,29 @@ def test_fewer_latents_stand_for_a_passage_when_wished(tmp_path: Path) -> None:
     with Snapshot.open(shelf.folder) as snapshot:
         assert snapshot.codes is not None
         assert (snapshot.codes.counts() >= before).all()
+
+
+def test_how_many_latents_are_kept_holds_for_another_encoder_too(tmp_path: Path) -> None:
+    shelf = shelf_with_codes(tmp_path / "library")
+    shelf.writer().commit(codes=EFFICIENT)
+    assert IndexWriter(shelf.folder, shelf.db, "another", DIMENSION).commit().codes == EFFICIENT
+
+
+def test_rounding_makes_no_active_latent_a_weak_one() -> None:
+    """Just above the threshold, where the length of the direction and 16 bits round the weight down."""
+    rng = np.random.default_rng(0)
+    lost = 0
+    for _ in range(40):
+        least = float(np.float16(rng.uniform(0.01, 0.2)))
+        middle = (least + float(np.nextafter(np.float16(least), np.float16(1)))) / 2
+        length = np.float32(rng.uniform(0.2, 1.0))
+        threshold = middle * (1 + 1e-14) / float(length)
+        above = np.nextafter(np.float32(threshold), np.float32(1))
+        row = np.array([[length]], np.float32)
+        zero = np.zeros(1, np.float32)
+        model = ConceptModel(np.ones((1, 1), np.float32), zero, row, zero, threshold)
+        vectors = np.array([[above]], np.float32)
+        assert model.encode(vectors)[0, 0] > 0
+        weight = postings_of(model, vectors, KEPT[MAX])["0"].weights[0]
+        lost += int(weight < np.float16(threshold * float(length)))
+    assert lost == 0

@@ -241,6 +241,32 @@ def test_what_was_merged_is_steered_together(folder: Path, searcher: Searcher, c
         with_library.close()
 
 
+@pytest.mark.parametrize("channels", [(DENSE,), (CONCEPT,)])
+def test_a_concept_and_one_merged_into_it_are_each_counted_once(
+    folder: Path, searcher: Searcher, codes: ConceptCodes, channels: tuple[str, ...]
+) -> None:
+    """As in a lens that named both before the person put them together."""
+    first, second = held(searcher, codes, QUERY)[:2]
+    query = replace(QUERY, channels=channels, boosts={first: 0.5, second: 0.0})
+    apart = scores(searcher.search(query))
+    library = Library.open(folder)
+    model = searcher.snapshot().generation.concepts
+    library.merge_concepts(model, second, first)
+    try:
+        assert scores(searcher.search(query)) == pytest.approx(apart)
+        alone = scores(searcher.search(replace(query, boosts={first: 0.0})))
+        assert alone != pytest.approx(scores(searcher.search(replace(query, boosts={first: 0.0, second: 1.0}))))
+    finally:
+        library.unmark_concept(model, second)
+        library.close()
+
+
+@pytest.mark.parametrize("factor", [float("inf"), float("nan"), -1e300])
+def test_a_factor_that_no_score_can_have_is_refused(searcher: Searcher, factor: float) -> None:
+    with pytest.raises(BadQuery, match="so many times"):
+        searcher.search(replace(QUERY, boosts={0: factor}))
+
+
 def test_what_cannot_be_steered_says_so(searcher: Searcher, tmp_path: Path, tiny_encoder: Encoder) -> None:
     for query in (replace(QUERY, boosts={10**6: 2.0}), replace(QUERY, required=(-1,))):
         with pytest.raises(BadQuery, match="no concept"):

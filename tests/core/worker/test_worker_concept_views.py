@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -15,10 +16,13 @@ from core.base.types import STEER, ConceptDetail, ConceptPoint, ConceptWeight, D
 from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
 from core.library import Library
+from core.search.found import Found
+from core.store.database import open_writer, transaction
 from core.worker.client import ChildClient
 from core.worker.concept_asking import ask
-from core.worker.finding import Finder
+from core.worker.finding import REBUILT, Finder
 from tests.core.concepts.library import fit_shelf, made_items, make_shelf, topic_of, topic_words
+from tests.shelf import Shelf
 
 COUNT = 160
 
@@ -68,7 +72,7 @@ def test_facets_stand_more_often_among_the_best_hits_than_elsewhere(finder: Find
     concepts = finder.concepts()
     assert concepts is not None
     query = Query("sailor and storm")
-    found = concepts.facets(finder.searcher, query)
+    found = concepts.facets(finder.searcher.found(query).ranking.ids)
     best = finder.searcher.found(query).ranking.ids[:50]
     assert found
     for one in found:
@@ -186,6 +190,46 @@ def test_what_the_person_says_counts_at_once(folder: Path, finder: Finder) -> No
         for latent in (first, second, third):
             library.unmark_concept(model, latent)
         library.close()
+
+
+def test_facets_are_those_of_the_generation_that_was_searched(
+    folder: Path, tmp_path: Path, tiny_encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job commits another one in between."""
+    shutil.copytree(folder, tmp_path / "library")
+    shelf = Shelf(tmp_path / "library", tiny_encoder.id, tiny_encoder.dimension)
+    finder = Finder(shelf.folder, tiny_encoder)
+    found = finder.searcher.found
+
+    def committed_before(query: Query) -> Found:
+        shelf.writer().commit(metrics={"another": 1.0})
+        return found(query)
+
+    query = {"query": {"text": "sailor and storm"}}
+    expected = ask(finder, "facets", query)
+    monkeypatch.setattr(finder.searcher, "found", committed_before)
+    assert ask(finder, "facets", query) == expected != {"concepts": []}
+    assert finder.searcher.snapshot().generation.metrics == {"another": 1.0}
+    finder.close()
+    shelf.close()
+
+
+def test_a_required_concept_whose_passages_cannot_be_read_is_made_again(
+    folder: Path, tmp_path: Path, tiny_encoder: Encoder
+) -> None:
+    shutil.copytree(folder, tmp_path / "library")
+    finder = Finder(tmp_path / "library", tiny_encoder)
+    concept = ask(finder, "facets", {"query": {"text": "sailor and storm"}})["concepts"][0].id
+    query = Query("sailor and storm", required=(concept,))
+    expected = [hit.passage.id for hit in finder.search(query).hits]
+    db = open_writer(tmp_path / "library")
+    with transaction(db):
+        db.execute("UPDATE posting SET ordinals = x'00' WHERE channel LIKE 'concept:%' AND term = ?", (str(concept),))
+    db.conn.close()
+    result = finder.search(query)
+    assert result.notice == REBUILT
+    assert [hit.passage.id for hit in result.hits] == expected
+    finder.close()
 
 
 def test_a_library_without_concepts_has_empty_views(tmp_path: Path, tiny_encoder: Encoder) -> None:
