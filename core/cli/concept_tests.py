@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from core.cli.output import out, print_json, progress
+from core.cli.output import err, out, print_json, progress
 
 
 def naming(library: Path, minutes: float, *, json: bool) -> None:
@@ -31,19 +31,25 @@ def judging(library: Path, puzzles: int, *, by_model: bool, json: bool) -> None:
     """Ask for the passage that does not belong, the person or the model, and say how often it was found."""
     from core.worker.concept_judging import judge_concepts
 
-    told = judge_concepts(library, puzzles, None if by_model else _ask)
+    if by_model:
+        with progress() as line:
+            told = judge_concepts(library, puzzles, control=line.control, listener=line)
+    else:
+        told = judge_concepts(library, puzzles, _ask)
     if json:
         print_json(asdict(told))
         return
     out.print(f"{told.found:g} of {told.asked} were found; guessing finds about one in ten.")
-    out.print(f"By their words alone, {told.by_words:.0%} of such passages are found.")
+    if told.by_words is not None:
+        out.print(f"By their words alone, {told.by_words:.0%} of such passages are found.")
 
 
 def _ask(excerpts: Sequence[str]) -> int | None:
-    out.print("\nAll of these but one have something in common. Which one does not belong?\n")
+    """On standard error: what is printed at the end may be read by a program."""
+    err.print("\nAll of these but one have something in common. Which one does not belong?\n")
     for number, text in enumerate(excerpts, 1):
-        out.print(f"{number}. {text}", markup=False)
+        err.print(f"{number}. {text}", markup=False)
     said = -1
     while not 0 <= said <= len(excerpts):
-        said = typer.prompt("Number, or 0 when you cannot tell", type=int)
+        said = typer.prompt("Number, or 0 when you cannot tell", type=int, err=True)
     return said - 1 if said else None

@@ -43,10 +43,10 @@ def concepts(
         int | None, typer.Option(metavar="ID", help="Take back its name, its hiding and its merge.")
     ] = None,
     write_names: Annotated[
-        float | None, typer.Option(metavar="MINUTES", help="Let the local language model write better names.")
+        float | None, typer.Option(metavar="MINUTES", min=0.1, help="Let the local language model write better names.")
     ] = None,
     judge: Annotated[
-        int | None, typer.Option(metavar="COUNT", help="Find the passage that does not belong, so many times.")
+        int | None, typer.Option(metavar="COUNT", min=1, help="Find the passage that does not belong, so many times.")
     ] = None,
     codes: Annotated[
         str | None,
@@ -61,6 +61,8 @@ def concepts(
     ]  # fmt: skip
     if sum(wish is not None for wish in wishes) > 1:
         raise typer.BadParameter("choose one of the options at a time")
+    if by_model and judge is None:
+        raise typer.BadParameter("--by-model says who judges, and goes with --judge")
     if rename or merge or hide is not None or unmark is not None:
         _mark(library, rename, hide, merge, unmark, json=json)
     elif detail is not None:
@@ -155,6 +157,9 @@ def _list(library: Path, fit: bool, *, json: bool) -> None:
     rows, fidelity = concept_overview(library)
     if json:
         print_json({"concepts": [row(c) for c in rows], "fidelity": fidelity})
+        return
+    if not rows:
+        out.print("This library has no concepts yet: they come with enough passages.")
         return
     table = Table("Id", "Concept", "Passages", "Told apart")
     for concept in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,8 @@ def factors(boosts: Sequence[str], muted: Sequence[int]) -> dict[int, float]:
             found[int(concept)] = float(factor)
         except ValueError:
             raise typer.BadParameter(f"{text}: write ID=FACTOR, as in 12=2") from None
+        if not math.isfinite(found[int(concept)]):
+            raise typer.BadParameter(f"{text}: the factor must be a number")
     return found | dict.fromkeys(muted, 0.0)
 
 

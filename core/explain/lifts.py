@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from core.base.events import Control
-from core.base.types import BM25, DENSE, LEXICAL, ConceptShare, Lift, Passage, Query
+from core.base.types import BM25, DENSE, LEXICAL, RERANK, ConceptShare, Lift, Passage, Query
 from core.base.types import CONCEPT as BY_CONCEPTS
 from core.concepts.terms import Text, candidates
 from core.search.found import Found, place, without
@@ -34,22 +34,29 @@ def lifts(
 ) -> tuple[Lift, ...]:  # fmt: skip
     """What was tried and brings the passage above `rank`, best first; a filter that keeps it out is told of anyway.
 
-    `concepts` are those of the passage that may be boosted, best first. Nothing is read closely by a reranker, and
-    after `_SECONDS` no further try is begun.
+    `concepts` are those of the passage that may be boosted, best first. Nothing is read closely by a reranker: where
+    the hits were, a change must also be better than the same question that is not read closely. After `_SECONDS` no
+    further try is begun.
 
     Raises:
         Cancelled: through `control`, between two tries.
     """
     until = time.perf_counter() + _SECONDS
     made: list[Lift] = []
+    unread = _tried(searcher, found.written, passage) if RERANK in found.ranking.scores and not excluded else rank
     for lift, query in _tries(found, passage, excluded, concepts):
         if made and time.perf_counter() >= until:
             break
         control.check()
-        tried = searcher.found(replace(query, rerank=False), tried=True)
-        made.append(replace(lift, rank=place(tried, tried.ranking, passage.id)[0]))
-    helping = [one for one in made if one.kind == FILTER or _better(one.rank, rank)]
+        made.append(replace(lift, rank=_tried(searcher, query, passage)))
+    helping = [one for one in made if one.kind == FILTER or (_better(one.rank, rank) and _better(one.rank, unread))]
     return tuple(sorted(helping, key=lambda one: (one.rank is None, one.rank)))
+
+
+def _tried(searcher: Tries, query: Query, passage: Passage) -> int | None:
+    """Where the passage would stand."""
+    tried = searcher.found(replace(query, rerank=False), tried=True)
+    return place(tried, tried.ranking, passage.id)[0]
 
 
 def _better(tried: int | None, rank: int | None) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.answer.backend import Backend
 from core.base.errors import ModelMissing
-from core.base.events import Control
+from core.base.events import Control, Listener, Progress, ignore
 from core.concepts.fit import DESCRIBED_PASSAGES
 from core.concepts.intruder import Trials, draw
 from core.concepts.judges import Choose, by_choice, by_model
@@ -21,19 +21,22 @@ from core.index.snapshot import Snapshot
 from core.library import Library
 from core.worker.roles.answer import load_backend
 
+STAGE = "judging"
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`found` of `asked` intruders were found; one in ten is guessing. `by_words` is what the words' space finds."""
+    """`found` of `asked` intruders were found; one in ten is guessing. `by_words` is what the words' space finds, None
+    where that was not measured."""
 
     asked: int
     found: float
-    by_words: float
+    by_words: float | None
 
 
 def judge_concepts(
     library: Path, puzzles: int, choose: Choose | None = None, *, control: Control | None = None,
-    load: Callable[[], Backend | None] = load_backend, seed: int = 0,
+    listener: Listener = ignore, load: Callable[[], Backend | None] = load_backend, seed: int = 0,
 ) -> Judged:  # fmt: skip
     """Put as many puzzles, each about another concept, to `choose`; without it to the local language model.
 
@@ -48,11 +51,14 @@ def judge_concepts(
         choose = by_model(backend, control)
     try:
         judge = by_choice(texts, choose)
-        credits = [float(judge(one)[0]) for one in trials]
+        credits = []
+        for number, one in enumerate(trials):
+            listener(Progress(STAGE, number, len(trials)))
+            credits.append(float(judge(one)[0]))
     finally:
         if backend is not None:
             backend.close()
-    return Judged(len(trials), round(sum(credits), 3), round(float(np.mean(quality)), 3) if quality else 0.0)
+    return Judged(len(trials), round(sum(credits), 3), round(float(np.mean(quality)), 3) if quality else None)
 
 
 def _drawn(library: Path, puzzles: int, seed: int) -> tuple[list[Trials], list[str], list[float]]:
@@ -77,8 +83,10 @@ def _drawn(library: Path, puzzles: int, seed: int) -> tuple[list[Trials], list[s
     trials: list[Trials] = []
     quality: list[float] = []
     for latent in luck.permutation(sorted(named)).tolist():
+        if len(trials) == puzzles:
+            break
         drawn = draw(active_NM[:, latent], latent, luck, 1, groups=groups, least=2)
-        if drawn is not None and len(trials) < puzzles:
+        if drawn is not None:
             trials.append(drawn)
             quality.append(named[latent])
     return trials, [text.text for text in texts], [q for q in quality if q >= 0]

@@ -109,6 +109,7 @@ def test_concepts_are_named_hidden_and_merged(library: Path) -> None:
     assert ran(library, "concepts", "--merge", second["id"], first["id"])["merged"] == [second["id"]]
     assert "My name (hidden)" in shown(library, "concepts")
     assert isinstance(failure(library, "concepts", "--merge", first["id"], second["id"]), BadSetting)
+    assert ran(library, "concepts", "--detail", second["id"])["concept"]["label"] == "My name"
     ran(library, "concepts", "--unmark", second["id"])
     plain = ran(library, "concepts", "--unmark", first["id"])
     assert (plain["label"], plain["hidden"], plain["merged"]) == (first["label"], False, [])
@@ -116,6 +117,10 @@ def test_concepts_are_named_hidden_and_merged(library: Path) -> None:
 
 def test_what_makes_no_sense_is_said_so(library: Path) -> None:
     assert "ID=FACTOR" in ran(library, "search", QUESTION, "--boost", "12", code=2).output
+    assert "number" in ran(library, "search", QUESTION, "--boost", "1=nan", code=2).output
+    assert "number" in ran(library, "lens", "save", "no-end", "--boost", "1=inf", code=2).output
+    assert "--judge" in ran(library, "concepts", "--by-model", code=2).output
+    ran(library, "concepts", "--judge", 0, code=2)
     assert "--like" in ran(library, "search", QUESTION, "--because", "1", code=2).output
     assert "one of the options" in ran(library, "concepts", "--map", "--hide", "1", code=2).output
     assert isinstance(failure(library, "search", QUESTION, "--mute", 10**6), BadQuery)
@@ -125,3 +130,13 @@ def test_what_makes_no_sense_is_said_so(library: Path) -> None:
     assert isinstance(failure(library, "concepts", "--unmark", 10**6), NotFound)
     assert isinstance(failure(library, "lens", "save", "empty"), BadSetting)
     assert isinstance(failure(library, "lens", "save", "strange", "--mute", 10**6), NotFound)
+
+
+def test_a_person_judges_beside_the_answer_for_programs(library: Path) -> None:
+    words = ["concepts", "--judge", "2", "--library", str(library), "--json"]
+    done = CliRunner().invoke(app, words, input="1\n0\n")
+    assert done.exit_code == 0, done.output
+    *echoed, told = done.stdout.splitlines()
+    assert json.loads(told)["asked"] == 2
+    assert "".join(echoed).split() == ["1", "0"]  # the runner's echo of what was typed
+    assert "does not belong" in done.stderr

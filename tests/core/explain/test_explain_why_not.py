@@ -10,10 +10,11 @@ import pytest
 
 from core.base.errors import Cancelled, NotFound
 from core.base.events import Control
-from core.base.types import BM25, DENSE, ConceptShare, Filters, Level, Query, Standing, WhyNot
+from core.base.types import BM25, DENSE, RERANK, ConceptShare, Filters, Level, Query, Standing, WhyNot
 from core.encode.encoder import Encoder
 from core.explain.absence import absence
 from core.explain.why_not import why_not
+from core.search.fuse import Fusing
 from core.search.searcher import Searcher
 from tests.core.explain.conftest import Fitted
 from tests.shelf import Item, Shelf
@@ -210,5 +211,42 @@ def test_sentences_say_what_matters_most() -> None:
         "It stands at place 9, behind the 5 hits shown: "
         "it lacks the word roof and is not about «sheds», as the hits are."
     )
-    assert absence(None, 5, (), 0, (), (), (near,)) == "It is no candidate: its best rank is 700 (dense)."
-    assert absence(None, 5, (), 0, (), (), (replace(near, rank=None),)).startswith("It is not among the best 2,000")
+    assert absence(None, 5, (), 0, (), (), (near,)) == "It is no candidate: its best rank is 700, by meaning."
+    assert absence(None, 5, (), 0, (), (), (replace(near, rank=None),)) == (
+        "It is not among the best 2,000 passages by meaning."
+    )
+    assert absence(7, 5, (), 7, (), (), ()) == (
+        "The same text stands at place 7, in another document, behind the 5 hits shown."
+    )
+    assert absence(None, 5, ("«roofs»", "type:pdf", "«sheds»"), 0, (), (), ()) == (
+        "It is kept out by type:pdf and what must be there: «roofs» and «sheds»."
+    )
+
+
+class Hates:
+    """A reranker that puts what holds a word last."""
+
+    id = "hates"
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def score(
+        self, query: str, passages: list[str], *, until: float | None = None, control: Control | None = None
+    ) -> np.ndarray:
+        return np.array([float(self._word not in text) for text in passages], np.float32)
+
+
+def test_what_only_goes_without_close_reading_is_no_lift(fitted: Fitted, tiny_encoder: Encoder) -> None:
+    """A reranker pulls the best passages down: every search that is not read closely would seem to lift them."""
+    plain = Searcher(fitted[0].folder, tiny_encoder)
+    first = plain.search(QUERY).hits[0].passage
+    searcher = Searcher(
+        fitted[0].folder, tiny_encoder, Fusing(weights={RERANK: 50.0}), lambda name: Hates(first.text[:30])
+    )
+    found = why_not(searcher, fitted[1], fitted[2], QUERY, first.id)
+    assert found.rank is not None
+    assert found.rank > 10
+    assert found.lifts == ()  # it is the first one already when nothing is read closely
+    searcher.close()
+    plain.close()
