@@ -59,7 +59,7 @@ def postings_of(model: ConceptModel, vectors: Floats, kept: Kept) -> dict[str, P
     """The rows of one segment by term, for the vectors [N, D] of its passages, as the index holds them."""
     least_M = (model.threshold * directions(model).astype(np.float64)).astype("<f2")
     below_M = np.nextafter(least_M, np.float16(0))
-    ordinals, latents, weights = [], [], []
+    ordinals, latents, weights, lengths = [], [], [], []
     for start in range(0, len(vectors), _CHUNK):
         chunk = vectors[start : start + _CHUNK]
         held_NM = strengths(model, chunk, kept.passage, weak=kept.weak)
@@ -71,24 +71,27 @@ def postings_of(model: ConceptModel, vectors: Floats, kept: Kept) -> dict[str, P
             active_E, np.maximum(rounded_E, least_M[latents_E]), np.minimum(rounded_E, below_M[latents_E])
         )
         some_E = rounded_E > 0
-        ordinals.append(rows_E[some_E] + start)
-        latents.append(latents_E[some_E])
-        weights.append(rounded_E[some_E].astype("<f4"))
-    return _rows(len(vectors), np.concatenate(ordinals), np.concatenate(latents), np.concatenate(weights))
+        lengths.append(lengths_of(len(chunk), rows_E[some_E], rounded_E[some_E]))
+        ordinals.append((rows_E[some_E] + start).astype("<u4"))  # small numbers: there are 65 a passage
+        latents.append(latents_E[some_E].astype("<u2"))
+        weights.append(rounded_E[some_E])
+    return _rows(*(np.concatenate(parts) for parts in (ordinals, latents, weights, lengths)))
 
 
 def _rows(
-    passages: int, ordinals_E: npt.NDArray[np.int64], latents_E: npt.NDArray[np.int64], weights_E: Floats
-) -> dict[str, Postings]:
+    ordinals_E: npt.NDArray[np.uint32], latents_E: npt.NDArray[np.uint16], weights_E: npt.NDArray[np.float16],
+    lengths_N: npt.NDArray[np.float64],
+) -> dict[str, Postings]:  # fmt: skip
     """Entries in the order of passages as rows by latent, and the row of lengths."""
     order = np.argsort(latents_E, kind="stable")
-    places_E, sorted_E = ordinals_E[order].astype("<u4"), weights_E[order]
-    named, begins = np.unique(latents_E[order], return_index=True)
-    ends = [*begins[1:].tolist(), len(order)]
-    lengths = lengths_of(passages, ordinals_E, weights_E).astype("<f2").astype("<f4")
-    found = {LENGTHS: Postings(np.arange(passages, dtype="<u4"), lengths)}
-    for latent, begin, end in zip(named.tolist(), begins.tolist(), ends, strict=True):
-        found[str(latent)] = Postings(places_E[begin:end], sorted_E[begin:end])
+    places_E, sorted_E = ordinals_E[order], weights_E[order].astype("<f4")
+    counts_M = np.bincount(latents_E)
+    ends_M = np.cumsum(counts_M)
+    lengths = lengths_N.astype("<f2").astype("<f4")
+    found = {LENGTHS: Postings(np.arange(len(lengths), dtype="<u4"), lengths)}
+    for latent in np.flatnonzero(counts_M).tolist():
+        own = slice(ends_M[latent] - counts_M[latent], ends_M[latent])
+        found[str(latent)] = Postings(places_E[own], sorted_E[own])
     return found
 
 
