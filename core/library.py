@@ -13,14 +13,12 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from core.base.errors import NotFound
-from core.base.types import Answer, Block, Concept, Document, DocumentState, Lens, Page, Passage
+from core.base.types import Block, Concept, Document, DocumentState, Lens, Page, Passage
 from core.store import (
     concepts,
     coverage,
     database,
     documents,
-    history,
-    history_search,
     jobs,
     judgements,
     lenses,
@@ -28,21 +26,29 @@ from core.store import (
     overview,
     passages,
 )
+from core.store.comparing import Change as Change
+from core.store.comparing import Comparison as Comparison
 from core.store.concepts import Mark as Mark
 from core.store.concepts import weak as weak
 from core.store.coverage import Coverage as Coverage
 from core.store.database import known_errors, transaction
 from core.store.documents import Root
+from core.store.exports.formats import Format as Format
+from core.store.exports.formats import file_name as file_name
+from core.store.exports.formats import rich_text as rich_text
 from core.store.history import LAST as LAST
-from core.store.history import Conversation, Deleted, StoredTurn
-from core.store.history_search import Found
+from core.store.history import Conversation as Conversation
+from core.store.history import Deleted as Deleted
+from core.store.history import StoredTurn as StoredTurn
+from core.store.history_library import HistoryLibrary
+from core.store.history_search import Found as Found
 from core.store.jobs import JobRow
 from core.store.judgements import Judgement
 from core.store.overview import Relatives as Relatives
 from core.store.overview import RootSummary as RootSummary
 
 
-class Library:
+class Library(HistoryLibrary):
     """Read side of one library, and the small changes a person makes while looking at it.
 
     Reads go through one read-only connection; each change opens a writing connection for its moment.
@@ -244,7 +250,7 @@ class Library:
         with self._writer() as db:
             lenses.delete(db, lens_id)
 
-    # jobs and history
+    # jobs
 
     def jobs(self, limit: int = 50) -> list[JobRow]:
         return jobs.recent(self._db, limit)
@@ -252,61 +258,6 @@ class Library:
     def interrupted_job(self) -> JobRow | None:
         """The newest job if it was cut off, else None. Only meaningful while no job runs."""
         return jobs.interrupted(self._db)
-
-    def conversations(self, limit: int = 200) -> list[Conversation]:
-        return history.conversations(self._db, limit)
-
-    def conversation(self, conversation_id: int) -> Conversation:
-        """Raises NotFound."""
-        return history.conversation(self._db, conversation_id)
-
-    def find_conversations(self, text: str, limit: int = 200) -> list[Found]:
-        """The conversations in whose title, questions and answers all words of `text` stand, the pinned ones first."""
-        return history_search.find(self._db, text, limit)
-
-    def turns(self, conversation_id: int) -> list[StoredTurn]:
-        """The branch of a conversation that is shown."""
-        return history.turns(self._db, conversation_id)
-
-    def turn(self, turn_id: int) -> tuple[StoredTurn, int]:
-        """An exchange and its conversation. Raises NotFound."""
-        return history.turn(self._db, turn_id)
-
-    def save_turn(
-        self, conversation_id: int | None, search_text: str, answer: Answer, after: int | history.Last | None = LAST
-    ) -> int:
-        """Keep an answered question; returns the conversation's id (a new one when None was given).
-
-        It follows the exchange `after` (None: it is a first one), by default the last one that is shown; beside what
-        followed that already, it is a branch of its own, which is shown from now on.
-        """
-        with self._writer() as db:
-            return history.add_turn(db, conversation_id, search_text, answer, after)
-
-    def show_branch(self, turn_id: int) -> int:
-        """Show the branch of this exchange from now on; returns its conversation. Raises NotFound."""
-        with self._writer() as db:
-            return history.show_branch(db, turn_id)
-
-    def rename_conversation(self, conversation_id: int, title: str) -> str:
-        """Returns the title before. Raises NotFound, BadSetting."""
-        with self._writer() as db:
-            return history.rename(db, conversation_id, title)
-
-    def pin_conversation(self, conversation_id: int, on: bool = True) -> None:
-        """Keep a conversation at the top of the list, or no longer. Raises NotFound."""
-        with self._writer() as db:
-            history.pin(db, conversation_id, on)
-
-    def delete_conversation(self, conversation_id: int) -> Deleted:
-        """Returns what `restore_conversation` brings it back from."""
-        with self._writer() as db:
-            return history.delete_conversation(db, conversation_id)
-
-    def restore_conversation(self, deleted: Deleted) -> None:
-        """Undo a deletion. What was removed of the documents meanwhile stays removed."""
-        with self._writer() as db:
-            history.restore_conversation(db, deleted)
 
     # what the person shows and says of results
 
