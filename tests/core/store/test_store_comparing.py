@@ -38,7 +38,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
         number = documents.put_document(db, file, "/docs/dues.txt", "h", read, language="en", size=1)
         rows = [
             NewPassage(text[:23], 0, 23, None, None, (), "en", "h1"),
-            NewPassage(1, text[24:], 24, 41, None, None, (), "en", "h2"),
+            NewPassage(text[24:], 24, 41, None, None, (), "en", "h2"),
         ]
         passages.replace_passages(db, number, rows)
     db.conn.close()
