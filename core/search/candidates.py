@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -123,11 +123,15 @@ def rank(
         ids, scores = first.ids, {**first.scores, MULTI: _reranked(snapshot, prepared, first.ids, fusing)}
         ranks[MULTI] = {}
     ranking = _ordered(_fused(ids, {c: scores[c] for c in channels}, ranks, prepared.weights, fusing))
-    removed = 0
-    if allowed is not None:
-        unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers.values()])
-        removed = int((~np.isin(unfiltered, allowed)).sum())
-    return replace(ranking, filtered_out=removed, added=added)
+    return replace(ranking, filtered_out=_filtered_out(snapshot, scorers.values(), depth, allowed), added=added)
+
+
+def _filtered_out(snapshot: Snapshot, scorers: Iterable[_Scorer], depth: int, allowed: Ids | None) -> int:
+    """How many candidates only the filters removed."""
+    if allowed is None:
+        return 0
+    unfiltered = _union(snapshot, [scorer.top(depth, None)[0] for scorer in scorers])
+    return int((~np.isin(unfiltered, allowed)).sum())
 
 
 def _shared_words(

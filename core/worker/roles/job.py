@@ -43,17 +43,13 @@ class JobRole:
             case "reencode":
                 from core.worker.reencoding import reencode
 
-                model = args.get("model")
-                return reencode(self._library, model or None, control=call.control, listener=call.listen)
+                return reencode(self._library, args.get("model") or None, control=call.control, listener=call.listen)
             case "adapt" | "adapt_estimate" | "adapt_history" | "adapt_settings":
                 return self._adapt(call)
             case "fit_concepts":
                 return self._fit_concepts(call)
             case "name_concepts":
-                from core.worker.concept_naming import name_concepts
-
-                minutes = float(args.get("minutes", 10))
-                return name_concepts(self._library, minutes, control=call.control, listener=call.listen)
+                return self._name_concepts(call)
             case "rollback":
                 return self._roll_back(int(args["to"]), call)
             case op:
@@ -94,6 +90,12 @@ class JobRole:
 
         number = refit(self._library, call.control, call.listen).number
         return {"generation": number, "concepts": len(concept_list(self._library).concepts)}
+
+    def _name_concepts(self, call: Call) -> Any:
+        from core.worker.concept_naming import name_concepts
+
+        minutes = float(call.request.args.get("minutes", 10))
+        return name_concepts(self._library, minutes, control=call.control, listener=call.listen)
 
     def _roll_back(self, to: int, call: Call) -> dict[str, int]:
         from core.library import Library
