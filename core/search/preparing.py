@@ -65,7 +65,8 @@ class Preparing:
             return (DENSE,)
         weights = {**self.fusing.weights, **query.weights}
         own = [c for c in CHANNELS if c == BM25 or fuse.weight_of(c, weights) > 0]
-        return tuple(c for c in dict.fromkeys(query.channels or own) if c in self.snapshot.channels)
+        there = self.snapshot.channels
+        return tuple(c for c in dict.fromkeys(query.channels or own) if c in there)
 
     def usable(self, query: Query, prepared: Prepared) -> tuple[str, ...]:
         """The query's channels that can be scored; words alone when none of them can. What steering adds beside them:

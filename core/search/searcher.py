@@ -159,7 +159,8 @@ class Searcher:
         self._remembered.append((written, ranking, hits))
         clock.lap("fetch")
         notice = " ".join(filter(None, notices))
-        number, out = snapshot.generation.number, ranking.filtered_out
+        number = snapshot.generation.number
+        out = max(ranking.filtered_out - int(query.like is not None), 0)  # the passage itself is none that is missed
         closer = len(hits) > 1 and self._could_read(snapshot, query, ranking)
         return SearchResult(written, hits, number, clock.laps(), out, notice, parsed.understood, parsed.places, closer)
 

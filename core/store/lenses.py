@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Mapping
 
@@ -34,7 +35,8 @@ def save(db: Database, model: str, lens: Lens) -> int:
     One with an id is changed; one with id 0 is new, or takes the place of the lens of its name.
 
     Raises:
-        BadSetting: it has no name, a name that is too long or that another one has, or nothing to look by.
+        BadSetting: it has no name, a name that is too long or that another one has, nothing to look by, or factors that
+            are no numbers.
         NotFound: there is no lens of this id.
     """
     name = _name(lens)
@@ -90,4 +92,6 @@ def _name(lens: Lens) -> str:
         raise BadSetting("The name is too long.", f"Use at most {LONGEST_NAME} characters.")
     if not lens.boosts and not lens.required:
         raise BadSetting("The lens changes nothing.", "Choose a concept to count more, less, or to be there.")
+    if not all(map(math.isfinite, lens.boosts.values())):
+        raise BadSetting("A concept cannot count without end.", "Use a number such as 2, or 0.5.")
     return name

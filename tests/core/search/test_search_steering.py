@@ -200,6 +200,7 @@ def test_more_like_a_passage(searcher: Searcher, codes: ConceptCodes) -> None:
     found = searcher.search(Query("", k=COUNT, like=passage))
     assert passage not in {hit.passage.id for hit in found.hits}
     assert len(found.hits) == COUNT - 1
+    assert found.filtered_out == 0  # no filter took it away
     vectors = snapshot.vectors(np.array([hit.passage.id for hit in found.hits]))
     assert [hit.score for hit in found.hits] == pytest.approx((vectors @ snapshot.vector(passage)).tolist(), abs=1e-5)
 

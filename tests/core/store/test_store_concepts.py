@@ -43,6 +43,13 @@ def test_the_persons_name_stands_before_the_fitted_one(library) -> None:
     assert {c.id: c.label for c in library.concepts(MODEL)}[1] == "name 1"
 
 
+def test_a_name_is_one_line_and_turns_nothing_beside_it(library) -> None:
+    library.rename_concept(MODEL, 1, "ice\nand\u202esnow\u202c \x07\u2067")
+    library.rename_concept(MODEL, 2, "\u0645\u0631\u062d\u0628\u0627 \U0001f9ca")
+    assert {c.id: c.label for c in library.concepts(MODEL)[:2]} == {2: "\u0645\u0631\u062d\u0628\u0627 \U0001f9ca", 3: "name 3"}
+    assert {c.id: c.label for c in library.concepts(MODEL)}[1] == "ice and snow"
+
+
 def test_hidden_and_weak_concepts_are_no_reasons(library) -> None:
     assert library.reasons(MODEL) == {1: "name 1", 2: "name 2", 3: "name 3"}  # 4 is weak
     library.hide_concept(MODEL, 2)
@@ -161,6 +168,8 @@ def test_lenses_are_saved_changed_and_deleted(library) -> None:
         library.save_lens(MODEL, Lens(second, "GREEN days", {1: 2.0}))
     with pytest.raises(BadSetting):
         library.save_lens(MODEL, Lens(0, "Empty", {}))
+    with pytest.raises(BadSetting, match="without end"):
+        library.save_lens(MODEL, Lens(0, "Endless", {1: float("inf")}))
     with pytest.raises(BadSetting):
         library.save_lens(MODEL, Lens(0, "  ", {1: 2.0}))
     library.delete_lens(first)
