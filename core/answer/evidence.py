@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from core.answer.orders import orders
 from core.answer.words import is_function_word
 from core.base.events import Control
 from core.base.types import Hit, Passage
@@ -94,6 +95,11 @@ class Evidence:
     def passage_words(self) -> dict[int, frozenset[str]]:
         """Content terms of each passage with its title and headings, by passage id."""
         return {hit.passage.id: content_words(whole_text(hit.passage), hit.passage.language) for hit in self.hits}
+
+    @cached_property
+    def orders(self) -> frozenset[int]:
+        """The sentences that tell a model what to do: what it wrote does not rest on them."""
+        return orders([(s.passage.id, s.text) for s in self.sentences])
 
     @cached_property
     def _counts(self) -> Counter[str]:

@@ -2,8 +2,8 @@
 
 A sentence is scored by meaning (cosine with the question, its own and that of the two sentences around it), by the
 question's rare words (in it, and in what surrounds it: pronouns hide the subject), by whether it holds the kind of
-thing asked for, and by how well its passage ranks. What is itself a question, or was said in the answer before, is
-held back. The weights are fitted (see tests/benchmarks/bench_answers.py).
+thing asked for, and by how well its passage ranks. What is itself a question, was said in the answer before, or gives
+orders to a model is held back. The weights are fitted (see tests/benchmarks/bench_answers.py).
 """
 
 from __future__ import annotations
@@ -45,9 +45,14 @@ def features(evidence: Evidence, scale: Scale) -> FloatArray:
             evidence.coverage(asked, context),
             fits(kind, sentence.text, evidence.question, language),
             1.0 / (1.0 + sentence.rank),
-            float(sentence.text.rstrip().endswith(("?", "？")) or evidence.was_said(sentence)),
+            float(_stale(evidence, n)),
         ))  # fmt: skip
     return np.array(rows, dtype=float).reshape(-1, len(FEATURES))
+
+
+def _stale(evidence: Evidence, n: int) -> bool:
+    sentence = evidence.sentences[n]
+    return n in evidence.orders or sentence.text.rstrip().endswith(("?", "？")) or evidence.was_said(sentence)
 
 
 def _around(sentences: Sequence[Sentence], cosines: FloatArray) -> FloatArray:

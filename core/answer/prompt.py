@@ -22,7 +22,14 @@ from core.base.types import Passage
 
 LEAST_TOKENS = 12  # a remnant of a passage shorter than this tells nothing
 LONGEST_QUESTION = 1000  # characters
-_FENCE = re.compile(r"[<＜]\s*/?\s*(?:passage|question)[^>＞\n]*[>＞]?", re.IGNORECASE)
+_FENCE = re.compile(r"[<＜‹〈]\s*/?\s*(?:passage|question)[^>＞›〉\n]*[>＞›〉]?", re.IGNORECASE)
+# marks by which chats of all kinds of models tell who speaks: a server elsewhere may read them as such
+_CHAT = re.compile(
+    r"<[|｜][^|｜>\n]{1,40}[|｜]>|\[/?INST\]|<</?SYS>>|</?s>|<(?:bos|eos|start_of_turn|end_of_turn)>|"
+    r"</?(?:system|assistant|user|developer|human|tool)>",
+    re.IGNORECASE,
+)
+_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +95,6 @@ def _fenced(passage: Passage, number: int, text: str) -> str:
 
 
 def defused(text: str) -> str:
-    """`text` without anything that looks like a fence of ours."""
-    return _FENCE.sub(" ", text)
+    """`text` without anything that looks like a fence of ours or a mark of a chat, and without unseen characters."""
+    seen = _UNSEEN.sub("", text)
+    return _CHAT.sub(" ", _FENCE.sub(" ", seen))

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.answer.backend import SEED, Message
 from core.answer.evidence import MAX_PASSAGES
-from core.base.types import Answer, AnswerRecord, SearchResult
+from core.base.types import Answer, AnswerRecord, Filters, Passage, SearchResult
 
 Partial = Callable[[dict[str, Any]], None]
 
@@ -18,9 +18,16 @@ Partial = Callable[[dict[str, Any]], None]
 def of(result: SearchResult, encoder: str, mode: str) -> AnswerRecord:
     """The record of an answer from these hits, as far as it is known before a model is asked."""
     passages = [hit.passage for hit in result.hits[:MAX_PASSAGES]]
+    return read(result.query.filters, result.searched or (result.query.text,), passages, encoder, mode)
+
+
+def read(
+    filters: Filters, searched: Sequence[str], passages: Sequence[Passage], encoder: str, mode: str
+) -> AnswerRecord:  # fmt: skip
+    """The record of an answer for which these passages were read."""
     return AnswerRecord(
-        filters=result.query.filters,
-        searched=(result.query.text,),
+        filters=filters,
+        searched=tuple(searched),
         passages=tuple(passage.id for passage in passages),
         hashes=tuple(_hash(passage.text) for passage in passages),
         encoder=encoder,

@@ -11,6 +11,7 @@ from core.answer import abstain, extractive, phrases, records
 from core.answer.backend import Backend
 from core.answer.citations import Citer
 from core.answer.evidence import MAX_PASSAGES, Evidence, gather
+from core.answer.notes import noted
 from core.answer.scale import Scale
 from core.answer.write import Draft, write
 from core.base.errors import BadQuery
@@ -80,8 +81,9 @@ class Answerer:
         evidence = gather(asked, result.hits, self.encoder, control, typed=question, earlier=earlier)
         verdict = abstain.judge(evidence, self.scale)
         if not verdict.enough:
-            return _abstained(question, result, _why_not(verdict)), ""
-        return self._answered(question, result, evidence, mode, on_partial, control)
+            return noted(_abstained(question, result, _why_not(verdict)), result, evidence), ""
+        made, prompt = self._answered(question, result, evidence, mode, on_partial, control)
+        return noted(made, result, evidence), prompt
 
     def _answered(
         self, question: str, result: SearchResult, evidence: Evidence, mode: str, on_partial: Partial, control: Control

@@ -3,6 +3,9 @@
 The draft is used only when its supported sentences answer the question at least as well as the best quotes do:
 they rest on a sentence that the extractive ranking trusts (of a small model: on the best one), speak of what the
 question speaks of, say something that it did not, and hold the kind of thing asked for where the best quote does.
+
+A document may hold orders, and a model may obey them. So no sentence of a draft is supported that rests on an order,
+is one, brings markup or an address along, or throws in a bare word from a place that does not answer.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ from numpy.typing import NDArray
 
 from core.answer import extractive, grounding, prompt, records
 from core.answer.backend import Backend
-from core.answer.citations import Citer, align
+from core.answer.citations import Alignment, Citer, align
 from core.answer.evidence import Evidence, content_words
 from core.answer.facts import numbers, quantities
 from core.answer.kinds import fits
+from core.answer.orders import is_order, remote
 from core.answer.prompt import Extract
 from core.answer.question import Wanted, wanted
 from core.answer.scale import Scale
@@ -31,6 +35,7 @@ from core.encode.encoder import Encoder
 
 ANSWER_TOKENS = 80
 MOST_SENTENCES = 4
+LEAST_WORDS = 2  # content words that a place which does not answer by itself must account for
 ON_SUBJECT = 0.6  # of the share of the question's words that the best quote holds
 STOP = ("\n\n", "Question:", "<passage", "</passage")
 # what models write of sources by themselves is worth nothing and is taken out
@@ -71,8 +76,9 @@ def write(
     given = records.prompt_hash(messages)
     if not texts:
         return Draft(prompt=given)
-    checked = _check(texts, evidence, encoder, scale, control)
-    trusted = set(chosen[:1]) if backend.small else _trusted(ranking, chosen)
+    near = _trusted(ranking, chosen)
+    checked = _check(texts, evidence, near, encoder, scale, control)
+    trusted = set(chosen[:1]) if backend.small else near
     useful = _useful(checked, evidence, trusted, chosen[0])
     if useful and backend.small:
         useful = _unambiguous(evidence, chosen[0])
@@ -82,13 +88,15 @@ def write(
 def _extracts(evidence: Evidence, ranking: NDArray[np.float64], chosen: Sequence[int]) -> list[Extract]:
     """The passages in the order of their best sentences: what fits the prompt should hold the answer."""
     order = dict.fromkeys(evidence.sentences[int(n)].passage.id for n in np.argsort(-ranking, kind="stable"))
-    return [_extract(evidence, passage, chosen) for passage in order]
+    extracts = [_extract(evidence, passage, chosen) for passage in order]
+    return [extract for extract in extracts if extract.sentences]
 
 
 def _extract(evidence: Evidence, passage: int, chosen: Sequence[int]) -> Extract:
     numbered = [(n, s) for n, s in enumerate(evidence.sentences) if s.passage.id == passage]
-    spans = tuple((s.start, s.end) for _, s in numbered)
-    return Extract(numbered[0][1].passage, spans, tuple((s.start, s.end) for n, s in numbered if n in chosen))
+    data = [(n, s) for n, s in numbered if n not in evidence.orders]
+    spans = tuple((s.start, s.end) for _, s in data)
+    return Extract(numbered[0][1].passage, spans, tuple((s.start, s.end) for n, s in data if n in chosen))
 
 
 def _sentences(pieces: Iterator[str], on_partial: Callable[[dict[str, Any]], None]) -> Iterator[str]:
@@ -108,7 +116,7 @@ def _sentences(pieces: Iterator[str], on_partial: Callable[[dict[str, Any]], Non
 
 
 def _check(
-    texts: Sequence[str], evidence: Evidence, encoder: Encoder, scale: Scale, control: Control
+    texts: Sequence[str], evidence: Evidence, trusted: set[int], encoder: Encoder, scale: Scale, control: Control
 ) -> list[tuple[AnswerSentence, tuple[int, ...]]]:
     """Each sentence with its support, its citations and its sources."""
     texts = [clean for text in texts if (clean := _OWN_CITATIONS.sub("", text).strip())]
@@ -116,11 +124,30 @@ def _check(
     citer, checked = Citer(), []
     for text, row in zip(texts, cosines, strict=True):
         alignment = align(text, row, evidence)
-        support = grounding.judge(text, alignment, evidence)
+        support = _support(text, alignment, evidence, trusted)
         sources = () if support is Support.UNSUPPORTED else alignment.sources
         citations = tuple(citer.cite(evidence.sentences[n]) for n in sources)
         checked.append((AnswerSentence(text, support, citations), sources))
     return checked
+
+
+def _support(text: str, alignment: Alignment, evidence: Evidence, trusted: set[int]) -> Support:
+    """By the grounding, but never where the sentence may be there because a document orders it."""
+    if not evidence.orders.isdisjoint(alignment.sources) or is_order(text) or remote(text):
+        return Support.UNSUPPORTED
+    support = grounding.judge(text, alignment, evidence)
+    spliced = support is Support.SUPPORTED and _spliced(text, alignment.sources, evidence, trusted)
+    return Support.PARTLY if spliced else support
+
+
+def _spliced(text: str, sources: Sequence[int], evidence: Evidence, trusted: set[int]) -> bool:
+    """Is a bare word of the sentence due to a place alone that does not answer? Then it may be there by order."""
+    words = content_words(text, evidence.sentences[sources[0]].passage.language)
+    for n in sources:
+        others = frozenset[str]().union(*(evidence.sentences[m].words for m in sources if m != n))
+        if n not in trusted and len((words & evidence.sentences[n].words) - others) < LEAST_WORDS:
+            return True
+    return False
 
 
 def _trusted(ranking: NDArray[np.float64], chosen: Sequence[int]) -> set[int]:
