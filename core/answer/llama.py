@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from core.answer.backend import SEED, Message
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 BATCH = 64  # tokens evaluated between two looks at the control
 SMALL_MODEL = 300_000_000  # bytes of a model file up to which a short prompt serves better
 SMALL_BUDGET, LARGE_BUDGET = 480, 2600  # prompt tokens: what two laptop cores evaluate in a few seconds
+_MEASURED_READ, _MEASURED_WRITE = 192, 24  # tokens by which the speed is told: a few seconds of a large model
+_SOME_TEXT = "Each passage of a document is read before an answer is written, and the answer names where it comes from. "
 
 # used when the model file carries no template
 _CHATML = (
@@ -86,16 +89,23 @@ class LlamaBackend:
 
     def measure(self, control: Control) -> Speed:
         """Tokens a second on this machine, as they are at the moment. Raises Cancelled."""
-        wanted = min(_MEASURED_READ, self._context_size - _MEASURED_WRITE - 1)
-        prompt = (self._tokens(_SOME_TEXT * (1 + wanted // 8), special=False))[:wanted]
+        wanted = min(_MEASURED_READ, self._context_size - _MEASURED_WRITE - 1) // BATCH * BATCH
+        prompt = self._tokens(_SOME_TEXT * (1 + wanted // 8), special=False)[:wanted]
         self._llm.reset()
+        reading = [self._timed(prompt[n : n + BATCH], control) for n in range(0, len(prompt), BATCH)]
+        writing = [self._timed([self._next()], control) for _ in range(_MEASURED_WRITE)]
+        # medians: what else runs on the machine at the moment holds up single steps
+        return Speed(BATCH / median(reading), 1 / median(writing))
+
+    def _timed(self, tokens: list[int], control: Control) -> float:
+        """Seconds that these tokens take."""
+        control.check()
         begin = time.perf_counter()
-        self._evaluate(prompt, control)
-        read = time.perf_counter()
-        for _ in range(_MEASURED_WRITE):
-            control.check()
-            self._llm.eval([int(self._llm.sample(temp=0.0, repeat_penalty=1.0))])
-        return Speed(len(prompt) / (read - begin), _MEASURED_WRITE / (time.perf_counter() - read))
+        self._llm.eval(tokens)
+        return time.perf_counter() - begin
+
+    def _next(self) -> int:
+        return int(self._llm.sample(temp=0.0, repeat_penalty=1.0))
 
     def close(self) -> None:
         self._llm.close()
@@ -105,7 +115,7 @@ class LlamaBackend:
         text = codecs.getincrementaldecoder("utf-8")("replace")
         for _ in range(min(max_tokens, self._context_size - len(prompt))):
             control.check()
-            token = int(self._llm.sample(temp=0.0, repeat_penalty=1.0))
+            token = self._next()
             if self._ends(token):
                 return
             piece = text.decode(self._llm.detokenize([token]))

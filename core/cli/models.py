@@ -35,8 +35,8 @@ def add(
     json: Json = False,
 ) -> None:
     """Install a model. What it takes is told first; Ctrl+C stops, and the next time goes on from there."""
-    from core.encode.install import add as install
     from core.models.catalogue import needs
+    from core.worker.probing import add as install
 
     with progress() as line:
         found = needs(spec)

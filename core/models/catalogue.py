@@ -12,15 +12,19 @@ from pathlib import Path
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing
 from core.base.paths import models
-from core.models import bundles, graphs, hub, hub_fetch, hub_partial, local
+from core.models import bundles, graphs, hub, hub_fetch, hub_partial, local, speeds
 from core.models.bundles import ENCODER, LLM, RERANKER, Bundle
 from core.models.known import KNOWN_MODELS, KnownModel, known_model
+from core.models.speeds import Speed
 from core.models.starter import STARTER_MODELS, Starter
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
     """One line of the list. `size` is bytes on disk, or about what it will take when not installed.
+
+    Of language models also how the weights are kept, the longest text in tokens, and, once measured on this machine,
+    tokens a second that are read and written.
 
     `spec` is what to add it by. `download` (0 once it is installed) and `memory` are bytes, about. `damaged` ones are
     there but cannot be used; `partial` ones are fetched in part. `outdated` ones are served from a graph of an older
@@ -42,6 +46,10 @@ class ModelEntry:
     damaged: bool = False
     partial: bool = False
     outdated: bool = False
+    quantisation: str = ""
+    context: int = 0
+    read_speed: float = 0.0
+    write_speed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,8 @@ class ModelNeeds:
     memory: int
     free: int
     about: str = ""
+    quantisation: str = ""
+    context: int = 0
 
 
 def listing() -> list[ModelEntry]:
@@ -158,6 +168,7 @@ def remove(id: str) -> None:
     if bundle.kind == ENCODER and used is not None and used.id == id:
         raise KnownError(f"{id} is the encoder in use.", "Use another one first: whymatch models use")
     bundles.remove(id)
+    speeds.forget(id)
 
 
 def _damaged() -> list[Path]:
@@ -182,14 +193,20 @@ def _present(bundle: Bundle, used: Bundle | None, known: ModelEntry | None) -> M
     is_used = used is not None and used.id == bundle.id
     source, licence = str(config.get("source", "")), str(config.get("licence", ""))
     about = known.about if known and known.source == source else ""
+    speed = speeds.known().get(bundle.id, Speed(0.0, 0.0)) if bundle.kind == LLM else Speed(0.0, 0.0)
     return ModelEntry(
         bundle.id, bundle.kind, source, bundle.size, licence, True, is_used, bundle.id,
         tuple(config.get("languages", ())), 0, _memory(bundle), about, outdated=graphs.outdated(bundle),
+        quantisation=str(config.get("quantisation", "")),
+        context=int(config.get("context") or 0) if bundle.kind == LLM else 0,
+        read_speed=speed.read, write_speed=speed.write,
     )  # fmt: skip
 
 
 def _memory(bundle: Bundle) -> int:
     """While it serves: what is loaded, and what a batch or a conversation takes besides."""
+    if bundle.kind == LLM and bundle.config.get("memory"):  # told by its header when it was added
+        return int(bundle.config["memory"])
     served = str(bundle.config.get("serving") or bundle.config.get("model", ""))
     loaded = int(bundle.config["sizes"].get(served, bundle.size))
     return loaded + (250_000_000 if bundle.kind != LLM else max(300_000_000, loaded // 2))
@@ -228,8 +245,9 @@ def _local_needs(path: Path, spec: str, free: int) -> ModelNeeds:
     size = sum(file.stat().st_size for file in files.values())
     kind = str(config["kind"])
     disk = size if kind == LLM or "serving" in config else size * 3
-    memory = size + max(300_000_000, size // 2) if kind == LLM else size * 5 // 4 + 200_000_000
+    memory = int(config.get("memory", 0)) if kind == LLM else size * 5 // 4 + 200_000_000
     return ModelNeeds(
         str(config["id"]), spec, kind, str(path), str(config.get("licence", "")),
-        tuple(config.get("languages", ())), 0, disk, memory, free,
+        tuple(config.get("languages", ())), 0, disk, memory, free, "", str(config.get("quantisation", "")),
+        int(config.get("context") or 0) if kind == LLM else 0,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.base.errors import PathMissing
 from core.models.bundles import CONFIG, LLM, load, verify
-from core.models.gguf import metadata
+from core.models.gguf_model import inspect
 from core.models.layout import describe_encoder, settings
 from core.models.reranker_layout import describe_reranker, is_reranker
 
@@ -62,11 +62,9 @@ def link(files: dict[str, Path], folder: Path) -> None:
 
 
 def _llm(path: Path) -> tuple[dict[str, Any], dict[str, Path]]:
-    header = metadata(path)
-    family = header.get("general.architecture", "")
-    context = int(header.get(f"{family}.context_length", 2048))
-    config = {"id": _id(path.stem), "kind": LLM, "model": path.name, "context": context, "source": path.name}
-    return {**config, "licence": str(header.get("general.license", ""))}, {path.name: path}
+    model = inspect(path)
+    config = {"id": _id(path.stem), "kind": LLM, "model": path.name, "source": path.name}
+    return {**config, **model.config}, {path.name: path}
 
 
 def _bundle(path: Path) -> tuple[dict[str, Any], dict[str, Path]]:

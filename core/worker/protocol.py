@@ -52,6 +52,9 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `needs {spec}` -> `ModelNeeds` (licence, download, disk and memory, before anything is fetched);
   `add {spec}` -> as `list`, with `id`; cancelled at once, and gone on with by the next `add` of the same model;
   `renew {id}` exports an `outdated` encoder again -> as `add`.
+  `measure {id}` tells how fast an installed language model is on this machine -> as `list`.
+- `probe`: `try {path}` loads a file of a language model and writes some tokens -> `{read, write}` in tokens a second;
+  the child may die of it (started by `core.worker.probing` only).
 - `watch`: `watch {every, settle}` (seconds) -> a partial `{"paths": n}` each time that n files in the library's
   folders changed and have settled, or with n = 0 when it is time to look at them anyway; goes on until cancelled.
 - `parse`: `read {path, media_type}` -> partials of one `ReadDocument` each, then `{documents: n}`
@@ -68,8 +71,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH = "search", "answer", "view", "job", "parse", "watch"
-MODELS = "models"
-ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH, MODELS)
+MODELS, PROBE = "models", "probe"
+ROLES = (SEARCH, ANSWER, VIEW, JOB, PARSE, WATCH, MODELS, PROBE)
 CONTROLS = frozenset({"cancel", "pause", "resume", "give_way"})  # methods of `core.base.events.Control`
 LAST_EVENTS = frozenset({"result", "error", "bug", "cancelled"})
 

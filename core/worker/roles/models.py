@@ -10,6 +10,7 @@ from core.base.errors import IndexDamaged, KnownError
 from core.base.paths import models
 from core.index import generation
 from core.models import catalogue
+from core.worker import probing
 from core.worker.server import Call
 
 
@@ -28,9 +29,11 @@ class ModelsRole:
             case "needs":
                 return catalogue.needs(str(args["spec"]))
             case "add":
-                from core.encode.install import add  # heavy: it exports
-
-                return {"id": add(str(args["spec"]), control=call.control, listener=call.listen).id} | self._list()
+                return {
+                    "id": probing.add(str(args["spec"]), control=call.control, listener=call.listen).id
+                } | self._list()
+            case "measure":
+                probing.measure(str(args["id"]), control=call.control)
             case "renew":
                 from core.encode.renew import renew  # heavy, too
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gguf_files import tiny
 from hub_server import COMMIT, Hub, checkpoint, serving
 
 from core.base.errors import Cancelled, DiskFull, KnownError, ModelDamaged, ModelMissing
@@ -234,19 +235,10 @@ def test_of_several_gguf_files_one_is_taken(hub: Hub) -> None:
 
 
 def test_an_llm_is_installed_under_the_name_of_its_file(hub: Hub, tmp_path: Path) -> None:
-    hub.files = {"small-q4_k_m.gguf": _gguf()}
+    hub.files = {"small-q4_k_m.gguf": tiny(llama__context_length=4096)}
     bundle = add(REPO)
     assert (bundle.id, bundle.kind, bundle.config["context"]) == ("small-q4_k_m", "llm", 4096)
     assert [e.id for e in catalogue.listing() if e.source == REPO] == ["small-q4_k_m"]
-
-
-def _gguf() -> bytes:
-    def text(value: str) -> bytes:
-        return len(value).to_bytes(8, "little") + value.encode()
-
-    pairs = text("general.architecture") + (8).to_bytes(4, "little") + text("llama")
-    pairs += text("llama.context_length") + (4).to_bytes(4, "little") + (4096).to_bytes(4, "little")
-    return b"GGUF" + (3).to_bytes(4, "little") + (0).to_bytes(8, "little") + (2).to_bytes(8, "little") + pairs
 
 
 def test_another_owner_never_takes_the_id_of_an_installed_model(hub: Hub) -> None:
@@ -277,7 +269,10 @@ def _stopped(hub: Hub, spec: str) -> catalogue.ModelEntry:
 
 
 def test_a_stopped_one_is_listed_gone_on_with_and_removed(hub: Hub) -> None:
-    hub.files = {"m-q4_k_m.gguf": _gguf() + bytes(50_000), "m-q8_0.gguf": _gguf() + bytes(60_000)}
+    hub.files = {
+        "m-q4_k_m.gguf": tiny(llama__context_length=4096) + bytes(50_000),
+        "m-q8_0.gguf": tiny(llama__context_length=4096) + bytes(60_000),
+    }
     row = _stopped(hub, f"{REPO}:q8_0")
     assert (row.id, row.kind, row.spec, row.licence) == (REPO, "llm", f"{REPO}:m-q8_0", "mit")
     assert (row.partial, row.installed, row.languages) == (True, False, ("en", "de"))

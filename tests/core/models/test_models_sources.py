@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import struct
 import zipfile
 from pathlib import Path
 
 import pytest
+from gguf_files import tiny
 
 from core.base.errors import KnownError, ModelDamaged, ModelMissing, PathMissing
 from core.base.paths import models
 from core.models import bundles
 from core.models.bundles import Bundle
-from core.models.gguf import metadata
 from core.models.local import describe
 from core.models.starter import STARTER_MODELS, Starter, install, is_whole, starter
 
@@ -88,38 +87,13 @@ def test_starter_hashes_are_the_published_ones() -> None:
         starter("none such")
 
 
-def _text(value: str) -> bytes:
-    return struct.pack("<Q", len(value.encode())) + value.encode()
-
-
-def gguf() -> bytes:
-    pairs = [
-        _text("general.architecture") + struct.pack("<I", 8) + _text("llama"),
-        _text("tokens") + struct.pack("<IIQ", 9, 8, 2) + _text("a") + _text("b"),
-        _text("scores") + struct.pack("<IIQ", 9, 6, 3) + struct.pack("<3f", 1, 2, 3),
-        _text("llama.context_length") + struct.pack("<II", 4, 4096),
-        _text("general.license") + struct.pack("<I", 8) + _text("apache-2.0"),
-    ]
-    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs)
-
-
-def test_gguf_header_is_read(tmp_path: Path) -> None:
+def test_a_gguf_file_is_described(tmp_path: Path) -> None:
     file = tmp_path / "My Model.Q4.gguf"
-    file.write_bytes(gguf())
-    assert metadata(file)["llama.context_length"] == 4096
+    file.write_bytes(tiny(llama__context_length=4096))
     config, files = describe(file)
     assert (config["id"], config["kind"], config["context"]) == ("My-Model.Q4", "llm", 4096)
-    assert config["licence"] == "apache-2.0"
+    assert (config["licence"], config["quantisation"], config["architecture"]) == ("apache-2.0", "F32", "llama")
     assert files == {"My Model.Q4.gguf": file}
-
-
-def test_every_cut_gguf_header_is_refused(tmp_path: Path) -> None:
-    whole = gguf()
-    for length in range(0, len(whole), 7):
-        file = tmp_path / "cut.gguf"
-        file.write_bytes(whole[:length])
-        with pytest.raises(KnownError):
-            metadata(file)
 
 
 def transformers_folder(tiny: Bundle, folder: Path) -> Path:

@@ -1,0 +1,153 @@
+"""One request to an endpoint: over a connection to an address that was checked, read on a thread, given up at once.
+
+Nothing but the request is sent, redirects are not followed, and no proxy of the environment is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.base.errors import KnownError
+from core.base.events import Control
+from core.models.endpoint import Endpoint, addresses
+
+KEY = "WHYMATCH_ENDPOINT_KEY"  # environment variable with the key of an endpoint that wants one
+CONNECT_SECONDS = 5.0
+SILENT_SECONDS = 180.0  # a large model may read a prompt for minutes before it writes
+_LONGEST_LINE = 1 << 20
+_POLL_SECONDS = 0.02
+_LOOK = "Look whether the address is right."
+_SHOWN = 200  # characters of what the endpoint says of an error
+
+
+def lines(endpoint: Endpoint, path: str, body: dict[str, Any] | None, control: Control) -> Iterator[bytes]:
+    """The lines of the answer to a POST of `body`, or to a GET without one, as they come.
+
+    Raises:
+        KnownError: not reached, not allowed, refused, silent for minutes, or broken off.
+        Cancelled: within a moment, whatever the endpoint does.
+    """
+    exchange = _Exchange(endpoint, path, body)
+    threading.Thread(target=exchange.run, name="endpoint", daemon=True).start()
+    try:
+        yield from exchange.received(control)
+    finally:
+        exchange.give_up()
+
+
+class _Exchange:
+    """The thread that talks, and the queue of what it heard: lines, then None or an error."""
+
+    def __init__(self, endpoint: Endpoint, path: str, body: dict[str, Any] | None) -> None:
+        self._endpoint, self._path, self._body = endpoint, path, body
+        self._heard: queue.Queue[bytes | Exception | None] = queue.Queue(maxsize=1000)
+        self._over = threading.Event()
+        self._connection: http.client.HTTPConnection | None = None
+
+    def received(self, control: Control) -> Iterator[bytes]:
+        last = time.monotonic()
+        while True:
+            control.check()
+            try:
+                item = self._heard.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                if time.monotonic() - last > SILENT_SECONDS:
+                    raise KnownError(f"{self._endpoint.host} has fallen silent.", "Look whether it works.") from None
+                continue
+            last = time.monotonic()
+            if item is None:
+                return
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+    def give_up(self) -> None:
+        """Close the connection, which ends the thread wherever it waits."""
+        self._over.set()
+        found = self._connection.sock if self._connection is not None else None
+        if found is not None:
+            with contextlib.suppress(OSError):
+                found.shutdown(socket.SHUT_RDWR)
+
+    def run(self) -> None:
+        try:
+            self._talk()
+            self._put(None)
+        except KnownError as error:
+            self._put(error)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            what = f"{self._endpoint.host} could not be reached, or broke off ({error or type(error).__name__})."
+            self._put(KnownError(what, "Look whether it runs, and whether the address is right."))
+        finally:
+            if self._connection is not None:
+                self._connection.close()
+
+    def _talk(self) -> None:
+        self._connection = _connected(self._endpoint)
+        response = self._asked(self._connection)
+        if self._over.is_set():
+            return
+        if response.status != http.client.OK:
+            raise self._refused(response)
+        while not self._over.is_set() and (line := response.readline(_LONGEST_LINE)):
+            if len(line) == _LONGEST_LINE:
+                raise KnownError(
+                    f"{self._endpoint.host} sends what is no answer.", "Look whether the address is right."
+                )
+            self._put(line)
+
+    def _asked(self, connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
+        data = None if self._body is None else json.dumps(self._body).encode()
+        headers = {"Accept": "text/event-stream, application/json", "Connection": "close"}
+        headers |= {"Content-Type": "application/json"} if data is not None else {}
+        if key := os.environ.get(KEY, "").strip():
+            headers["Authorization"] = f"Bearer {key}"
+        path = urlsplit(self._endpoint.url).path + self._path
+        connection.request("GET" if data is None else "POST", path, data, headers)
+        return connection.getresponse()
+
+    def _refused(self, response: http.client.HTTPResponse) -> KnownError:
+        if 300 <= response.status < 400:
+            what = f"{self._endpoint.host} points to another place, which is not followed."
+            return KnownError(what, "Type the address that it should be.")
+        said = " ".join(response.read(_SHOWN * 4).decode("utf-8", "replace").split())[:_SHOWN]
+        what = f"{self._endpoint.host} refused the request ({response.status}{': ' if said else ''}{said})."
+        return KnownError(what, "Look whether the model's name is right and the endpoint wants a key.")
+
+    def _put(self, item: bytes | Exception | None) -> None:
+        while not self._over.is_set():
+            with contextlib.suppress(queue.Full):
+                self._heard.put(item, timeout=_POLL_SECONDS)
+                return
+
+
+def _connected(endpoint: Endpoint) -> http.client.HTTPConnection:
+    """A connection to the first address of the host that answers."""
+    parts = urlsplit(endpoint.url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=SILENT_SECONDS)
+    connection.sock = _socket(endpoint)
+    connection.sock.settimeout(SILENT_SECONDS)
+    if parts.scheme == "https":
+        connection.sock = ssl.create_default_context().wrap_socket(connection.sock, server_hostname=parts.hostname)
+    return connection
+
+
+def _socket(endpoint: Endpoint) -> socket.socket:
+    failed: OSError | None = None
+    for place in addresses(endpoint):
+        try:
+            return socket.create_connection(place, CONNECT_SECONDS)
+        except OSError as error:
+            failed = error
+    raise failed or OSError("no address")
