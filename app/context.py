@@ -34,6 +34,7 @@ class Context:
 
     - `navigate("library", None)`, `navigate("search", "text" or None)`, `navigate("ask", "question" or None)`
       switch the page; the target goes to that page's `Page.show_target`. `navigate("adapt", None)` has none.
+    - `navigate("search", ByConcept(...))` searches among the passages of a concept (`app.widgets.steer_state`).
     - `navigate("concepts", id or Scope or None)` shows a concept, or the concepts of some documents
       (`app.views.concept_scope.Scope`).
     - `navigate("document", Place(...))` opens the viewer in the pane beside the current page. The window makes one

@@ -23,6 +23,7 @@ from app.widgets.empty_state import EmptyState
 from app.widgets.hit_flow import FlowLayout
 from app.widgets.labels import Badge, Label
 from app.widgets.page_latest import Latest
+from app.widgets.steer_state import ByConcept
 from core.base.types import Concept, ConceptDetail, ConceptExample, ConceptWeight, Span
 from core.worker.protocol import SEARCH
 
@@ -213,7 +214,8 @@ class ConceptCard(Card):
 
     def _search(self) -> None:
         if self.concept is not None:
-            self._context.navigate("search", words.search_words(self.concept))
+            concept = self.concept
+            self._context.navigate("search", ByConcept(words.search_words(concept), concept.id, concept.label))
 
     def take_focus(self) -> None:
         self.search_button.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -94,8 +94,8 @@ def grown_words(listing: Listing) -> str:
 
 
 def search_words(concept: Concept) -> str:
-    """What to search for to find a concept's passages."""
-    return " ".join(concept.terms[:4]) if concept.named_by == "terms" and concept.terms else concept.label
+    """What to search for to find a concept's passages. A person's name for it need not stand in any of them."""
+    return concept.label if concept.named_by == "model" or not concept.terms else " ".join(concept.terms[:4])
 
 
 def _day(created: str) -> str:

@@ -28,7 +28,7 @@ from app.widgets.page import Page
 from app.widgets.page_latest import Latest
 from app.widgets.search_box import SearchBox
 from app.widgets.search_hint import syntax_hint
-from app.widgets.steer_state import Steering
+from app.widgets.steer_state import ByConcept, Steering
 from core.base.types import Filters, Hit, Query, SearchResult, Span
 from core.worker.protocol import SEARCH
 
@@ -60,6 +60,10 @@ class SearchPage(Page):
         if isinstance(target, Expected):
             self.missing.choose(target)
             return
+        if isinstance(target, ByConcept):
+            self.box.setText(target.text)
+            self.steer.choose(Steering().requiring(target.concept, target.label, on=True))
+            self._search()  # where it is steered so already
         if isinstance(target, str) and target:
             self.box.setText(target)
             self._search(again=True)

@@ -17,6 +17,15 @@ _SIGNS = {MUCH: "↑↑", MORE: "↑", LESS: "↓"}  # what is left out is struc
 
 
 @dataclass(frozen=True, slots=True)
+class ByConcept:
+    """A concept to search for: `text` is searched for among the passages that hold it."""
+
+    text: str
+    concept: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Steering:
     """What is asked beside words and filters. `labels` name the concepts in it.
 

@@ -20,6 +20,8 @@ from core.cli.lenses import concepts_of
 from core.cli.options import Json, LibraryOption
 from core.cli.output import out, print_json, progress
 
+_LIKELY = 2.0  # a difference of so many standard errors is chance one time in twenty
+
 
 def concepts(
     library: LibraryOption,
@@ -196,6 +198,9 @@ def _show_weights(found: Sequence[ConceptWeight], *, json: bool) -> None:
     if json:
         print_json({"concepts": found})
         return
+    if not found:
+        out.print("Nothing stands out there, or no document of the library is there: whymatch documents lists them.")
+        return
     table = Table("Id", "Concept", "Passages", "Share", "Of the library's")
     for one in found:
         table.add_row(str(one.id), escape(one.label), str(one.passages), f"{one.weight:.0%}", f"{one.lift:.1f} times")
@@ -206,8 +211,12 @@ def _show_differences(found: Sequence[Difference], sets: tuple[Path, Path], *, j
     if json:
         print_json({"concepts": found})
         return
+    likely = [one for one in found if abs(one.z) >= _LIKELY]
+    if not likely:
+        out.print("They do not differ by more than chance, or no document of the library is in one of them.")
+        return
     table = Table("Id", "Concept", escape(str(sets[0])), escape(str(sets[1])), "z")
-    for one in found:
+    for one in likely:
         table.add_row(str(one.id), escape(one.label), f"{one.first:.0%}", f"{one.second:.0%}", f"{one.z:+.1f}")
     out.print(table)
 

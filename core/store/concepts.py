@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from core.store.documents import now
 # two libraries. From their names alone 0.55 to 0.59 of all pairs of passages are put in the right order (chance: 0.5),
 # from the others' 0.89, as many as from all.
 LEAST_QUALITY = 1 / 3
+_TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 LONGEST_NAME = 80  # characters of a name that a person gives
 BY_MODEL, PERSON = "model", "person"  # `Concept.named_by`
 
@@ -35,7 +37,7 @@ def put_concepts(db: Database, model: str, rows: Iterable[Concept]) -> None:
 
     Marks stay, and so do names that a language model wrote: `model` names the passages that it was fitted on, too.
     """
-    written = {c.id: c.label for c in _stored(db, model) if c.named_by == BY_MODEL}
+    names = {c.id: c.label for c in _stored(db, model) if c.named_by == BY_MODEL}
     db.execute("DELETE FROM concept WHERE model = ?", (model,))
     db.conn.executemany(
         "INSERT INTO concept (model, latent, label, terms, passages, examples, idf, quality, named_by) "
@@ -45,7 +47,7 @@ def put_concepts(db: Database, model: str, rows: Iterable[Concept]) -> None:
              c.named_by) for c in rows
         ],
     )  # fmt: skip
-    for latent, name in written.items():
+    for latent, name in names.items():
         put_name(db, model, latent, name)
 
 
@@ -75,6 +77,12 @@ def concepts(db: Database, model: str) -> list[Concept]:
 def default_labels(db: Database, model: str) -> dict[int, str]:
     """The label of each latent of `model` that has one, without what the person says."""
     return {int(r[0]): str(r[1]) for r in db.execute("SELECT latent, label FROM concept WHERE model = ?", (model,))}
+
+
+def written(db: Database, model: str) -> frozenset[int]:
+    """The latents of `model` whose label a language model wrote."""
+    rows = db.execute("SELECT latent FROM concept WHERE model = ? AND named_by = ?", (model, BY_MODEL)).fetchall()
+    return frozenset(int(row[0]) for row in rows)
 
 
 def reasons(found: Iterable[Concept]) -> dict[int, str]:
@@ -231,10 +239,15 @@ def _require(db: Database, model: str, latent: int | None) -> None:
 
 
 def _named(name: str) -> str:
-    plain = " ".join(name.split())
+    """In one line. Marks that turn the direction of writing would turn what stands beside the name as well."""
+    plain = " ".join("".join(" " if _turns(c) else c for c in name).split())
     if len(plain) > LONGEST_NAME:
         raise BadSetting("The name is too long.", f"Use at most {LONGEST_NAME} characters.")
     return plain
+
+
+def _turns(character: str) -> bool:
+    return unicodedata.bidirectional(character) in _TURNING or unicodedata.category(character) == "Cc"
 
 
 def _merge(said: Mapping[int, Mark], latent: int, into: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -137,6 +137,8 @@ class Concepts:
         if concept is None:
             raise NotFound(f"There is no concept {concept_id} here.", "Concepts may have been fitted anew: look again.")
         ids, activations = self._passages(concept)
+        if concept.merged:  # together they stand in more passages than each, in fewer than their sum
+            concept = replace(concept, passages=max(concept.passages, len(ids)))
         order = np.argsort(-activations, kind="stable")
         dated = stored.dated(self.snapshot.db, ids.tolist())
         months = Counter(month for _, month in dated if month)

@@ -30,6 +30,7 @@ from app.views.concept_scope import DocumentSheet, of_document
 from app.views.job_messages import concepts_message, naming_message
 from app.widgets.concept_example import ExampleRow
 from app.widgets.concept_rows import ShareRow
+from app.widgets.steer_state import ByConcept
 from core.library import Library
 
 ROLE = Path(__file__).with_name("concept_role.py")
@@ -163,7 +164,7 @@ def test_a_concept_shows_where_it_is_strong_and_opens_there(page: ConceptPage, d
     qtbot.waitUntil(lambda: page.card.detail is not None and page.card.detail.concept.id == 12, timeout=5000)
     assert page.list.table.current().id == 12
     page.card.search_button.click()
-    assert desk.visits[-1] == ("search", "lamp light")
+    assert desk.visits[-1] == ("search", ByConcept("lamp light", 12, page.card.concept.label))
 
 
 def test_a_name_is_given_and_taken_back(page: ConceptPage, desk: Desk, qtbot: QtBot) -> None:

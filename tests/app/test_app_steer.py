@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.search_page import SearchPage
 from app.views.steer_lenses import LensSheet
-from app.widgets.steer_state import LESS, MORE, MUCH, OFF, STEPS, USUAL, Steering
+from app.widgets.steer_state import LESS, MORE, MUCH, OFF, STEPS, USUAL, ByConcept, Steering
 from core.base.types import Lens, Query
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
@@ -69,6 +69,17 @@ def test_the_concepts_of_the_question_are_shown_and_counted_more(page: SearchPag
     assert bar.chips[1].accessibleName() == "Concept: ice, counts much more"
     assert "Winter" in page.results.list.hits[0].passage.heading_path[0]
     assert set(titles(page)) == set(before)
+
+
+def test_a_concept_is_searched_for_among_its_passages_alone(page: SearchPage, qtbot: QtBot) -> None:
+    search(page, qtbot, "harbour dues")
+    page.show_target(ByConcept("winter", ICE, "ice"))
+    qtbot.waitUntil(lambda: settled(page) and page._query.text == "winter", timeout=5000)
+    assert page._query.required == (ICE,)
+    page.show_target(ByConcept("closes", ICE, "ice"))
+    qtbot.waitUntil(lambda: settled(page) and page._query.text == "closes", timeout=5000)
+    assert page._query.required == (ICE,)
+    assert page.steer.bar.undo_button.isVisible()
 
 
 def test_keys_count_more_and_less_and_undo_goes_back_step_by_step(page: SearchPage, qtbot: QtBot) -> None:

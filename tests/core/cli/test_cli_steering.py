@@ -97,6 +97,10 @@ def test_concepts_are_looked_at(library: Path) -> None:
     assert profile[0]["label"] in shown(library, "concepts", "--profile", "/shelf/bees")
     differing = ran(library, "concepts", "--difference", "/shelf/bees", "/shelf/ships")["concepts"]
     assert differing[0]["label"] in shown(library, "concepts", "--difference", "/shelf/bees", "/shelf/ships")
+    assert "Nothing stands out" in shown(library, "concepts", "--profile", "/no/such/folder")
+    assert "by chance" not in shown(library, "concepts", "--difference", "/shelf/bees", "/shelf/ships")
+    same = shown(library, "concepts", "--difference", "/shelf/bees", "/shelf/bees")
+    assert "do not differ by more than chance" in same
     points = ran(library, "concepts", "--map")["points"]
     assert all(0 <= point["x"] <= 1 and 0 <= point["y"] <= 1 for point in points)
     assert points[0]["label"] in shown(library, "concepts", "--map")

@@ -184,7 +184,7 @@ def test_what_the_person_says_counts_at_once(folder: Path, finder: Finder) -> No
         assert everywhere[first].label == "my own name"
         detail = concepts.detail(first, finder.encoder)
         assert detail.concept.merged == (second,)
-        assert detail.documents == len(counts[first] | counts[second])
+        assert detail.documents == detail.concept.passages == len(counts[first] | counts[second])
         assert third not in {p.id for p in concepts.map()}
     finally:
         for latent in (first, second, third):
