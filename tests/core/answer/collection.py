@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -22,6 +23,11 @@ TEXTS = (
 LANGUAGES = ("en", "en", "de", "en")
 
 
+@cache
+def _signs(term: str, dimension: int) -> np.ndarray:
+    return np.random.default_rng(zlib.crc32(term.encode())).choice((-1.0, 1.0), dimension)
+
+
 class HashingEncoder:
     """Each word's stem is hashed to a few signs of a vector; a text is the sum. Texts that share words are close."""
 
@@ -38,7 +44,7 @@ class HashingEncoder:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for term in terms(text, "en"):
-                row += np.random.default_rng(zlib.crc32(term.text.encode())).choice((-1.0, 1.0), self.dimension)
+                row += _signs(term.text, self.dimension)
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
 
     heads = frozenset(("dense",))

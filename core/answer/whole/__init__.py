@@ -1,0 +1,1 @@
+"""Questions about the whole library: how many, list all, compare, summarise, timeline."""
