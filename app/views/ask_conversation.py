@@ -15,11 +15,15 @@ from core.store.history import StoredTurn
 
 
 class ConversationView(Scroller):
-    """`opened(TurnView, Citation)`, `why(TurnView, Citation)`, `retry(TurnView)`."""
+    """`opened(TurnView, Citation)`, `why(TurnView, Citation)`, `retry(TurnView)`, `edit(TurnView)`; `branch(id)` when
+    another exchange is to be shown in the place of one; `more(TurnView, point)` when its menu is wanted."""
 
     opened = Signal(object, object)
     why = Signal(object, object)
     retry = Signal(object)
+    edit = Signal(object)
+    branch = Signal(object)
+    more = Signal(object, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, spacing=6)
@@ -36,9 +40,13 @@ class ConversationView(Scroller):
     def add(self, question: str, search_text: str = "") -> TurnView:
         """Start an exchange at the end and follow it."""
         turn = TurnView(question, search_text)
+        turn.after = self.last_stored()
         turn.opened.connect(lambda citation: self.opened.emit(turn, citation))
         turn.why.connect(lambda citation: self.why.emit(turn, citation))
         turn.retry.connect(lambda: self.retry.emit(turn))
+        turn.edit.connect(lambda: self.edit.emit(turn))
+        turn.branch.connect(self.branch)
+        turn.more.connect(lambda at: self.more.emit(turn, at))
         self.turns.append(turn)
         self.body.insertWidget(self.body.count() - 1, turn)
         self._following, self._held = True, None
@@ -47,7 +55,27 @@ class ConversationView(Scroller):
     def show_stored(self, stored: Sequence[StoredTurn]) -> None:
         self.clear()
         for kept in stored:
-            self.add(kept.question, kept.search_text).show_answer(kept.answer)
+            turn = self.add(kept.question, kept.search_text)
+            turn.show_answer(kept.answer)
+            turn.show_stored(kept)
+
+    def last_stored(self) -> int | None:
+        """The id of the last exchange that the library keeps."""
+        return next((turn.stored.id for turn in reversed(self.turns) if turn.stored is not None), None)
+
+    def find(self, turn_id: int) -> TurnView | None:
+        return next((t for t in self.turns if t.stored is not None and t.stored.id == turn_id), None)
+
+    def cut(self, turn: TurnView) -> None:
+        """Take an exchange and all after it out of sight."""
+        for one in self.turns[self.turns.index(turn) :]:
+            self.drop(one)
+
+    def reveal(self, turn: TurnView) -> None:
+        """Show an exchange from its start."""
+        self._following = False
+        self._held = (turn, 0)
+        QTimer.singleShot(0, self, lambda: self._grown(0, self.verticalScrollBar().maximum()))
 
     def clear(self) -> None:
         for turn in self.turns:
@@ -91,7 +119,7 @@ class ConversationView(Scroller):
 
     def _grown(self, _minimum: int, maximum: int) -> None:
         if self._held is not None:
-            turn, below = self._held
+            turn, below = self._held  # below the top of the view
             self.verticalScrollBar().setValue(turn.y() - below)
         elif self._following:
             self.verticalScrollBar().setValue(maximum)

@@ -24,6 +24,8 @@ IN_PAGES = (
     ("From the search box into the hits", "Down"),
     ("Open the document at the passage, ask the question", "Return"),
     ("Start a new line in the question", "Shift+Return"),
+    ("Edit the last question, in an empty box", "Up"),
+    ("Give the chosen conversation another name", "F2"),
     ("Remove the chosen document or conversation", "Del"),
     ("Nearer on the map of concepts", "+"),
     ("The whole map of concepts", "0"),

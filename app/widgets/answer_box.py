@@ -5,20 +5,25 @@ from __future__ import annotations
 from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.i18n import tr
 from app.widgets.buttons import Button, Chip
 from app.widgets.card import row
-from app.widgets.labels import ElidedLabel
+from app.widgets.labels import ElidedLabel, Label
 
 MOST_LINES = 6
 
 
 class QuestionBox(QWidget):
+    """`recalled` when the last question is wanted again: Up in an empty box. While a question is edited, what is asked
+    stands in its place, as a version of its own."""
+
     asked = Signal(str)
     stopped = Signal()
+    recalled = Signal()
+    edit_ended = Signal()  # the person does not want to edit after all
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +41,7 @@ class QuestionBox(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
+        column.addLayout(self._edit_line())
         column.addWidget(self.field)
         hint = ElidedLabel(tr("Enter asks, Shift+Enter starts a new line"), "small", mode=Qt.TextElideMode.ElideRight)
         line = row(self.quotes_only, hint, self._stop, self._ask)
@@ -57,6 +63,24 @@ class QuestionBox(QWidget):
             self.field.clear()
             self.asked.emit(text)
 
+    def _edit_line(self) -> QHBoxLayout:
+        note = tr("You are editing a question. The old one stays, as a version of its own.")
+        self.editing_note = Label(note, "small", wrap=True)
+        self._keep = Button(tr("Leave it as it was"), "link", "", self.edit_ended.emit)
+        self.editing_note.hide()
+        self._keep.hide()
+        line = row(self.editing_note, self._keep)
+        line.setStretch(0, 1)
+        return line
+
+    def show_editing(self, text: str | None) -> None:
+        """Edit this question; None: no longer."""
+        self.editing_note.setVisible(text is not None)
+        self._keep.setVisible(text is not None)
+        self.field.setPlainText(text or "")
+        self.field.moveCursor(QTextCursor.MoveOperation.End)
+        self.take_focus()
+
     def show_running(self, running: bool) -> None:
         """While an answer runs, the next question can be written but not sent."""
         had_focus = self._ask.hasFocus() or self._stop.hasFocus()
@@ -70,6 +94,9 @@ class QuestionBox(QWidget):
             plain = not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
                 self.ask()
+                return True
+            if event.key() == Qt.Key.Key_Up and not self.field.toPlainText():
+                self.recalled.emit()
                 return True
         return super().eventFilter(watched, event)
 

@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QMimeData, QPoint, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.errors import Bug
 from app.i18n import plural, tr
+from app.widgets.answer_branches import Branches
+from app.widgets.answer_compare import ComparisonView
 from app.widgets.answer_parts import copy_text, left_out, left_out_lines, left_out_text, mode_text, pieces, sources
 from app.widgets.answer_sources import SourceList
 from app.widgets.answer_text import AnswerText
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
-from app.widgets.buttons import Button
+from app.widgets.buttons import Button, IconButton
 from app.widgets.card import Card, row
 from app.widgets.labels import ElidedBadge, Label
 from app.widgets.page_offsets import one_line, shown
 from core.base.errors import KnownError
 from core.base.types import Answer, AnswerMode, Citation, SearchResult
+from core.library import Comparison, StoredTurn, rich_text
 
 _TONES = {AnswerMode.GENERATED: "accent", AnswerMode.EXTRACTIVE: "success", AnswerMode.ABSTAINED: "warning"}
 
 
 class TurnView(QWidget):
-    """Shows what it is told, in the order of `AskFlow`'s signals. `search_text` is what was searched for it."""
+    """Shows what it is told, in the order of `AskFlow`'s signals. `search_text` is what was searched for it.
+
+    `stored` is the exchange as the library keeps it, once it does; `after` the id of the one that it follows.
+    """
 
     opened = Signal(object)  # Citation
     why = Signal(object)  # Citation
     retry = Signal()
+    edit = Signal()  # the question is to be asked in other words
+    branch = Signal(object)  # id of the exchange that is to be shown in this place
+    more = Signal(object)  # the menu is wanted at this point of the screen
 
     def __init__(self, question: str, search_text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.question = question
         self.search_text = search_text or question
         self.answer: Answer | None = None
+        self.stored: StoredTurn | None = None
+        self.after: int | None = None
         self._build()
         self._busy.start(tr("Searching your documents…"))
 
@@ -56,6 +67,12 @@ class TurnView(QWidget):
         self._left_out.toggled.connect(lambda on: self._left_out.set_icon("chevron-down" if on else "chevron-right"))
         self.sources = SourceList()
         self._copy = Button(tr("Copy answer"), "ghost", "copy", self.copy)
+        self._copy.setToolTip(tr("With its sources"))
+        self._more = IconButton("more", tr("More to do with this answer"), self._ask_more)
+        self._edit = IconButton("edit", tr("Edit the question and ask again"), self.edit.emit)
+        self.branches = Branches()
+        self.branches.chosen.connect(self.branch)
+        self.comparison = ComparisonView()
         self.banner = Banner()
         self.banner.acted.connect(self.retry)
         for source in (self.sources,):
@@ -63,7 +80,9 @@ class TurnView(QWidget):
             source.why.connect(self.why)
         self.text.cited.connect(self.opened)
         asked = Card(role="well", padding=12, spacing=4)
-        asked.body.addWidget(self._question)
+        line = row(self._question, self.branches, self._edit)
+        line.setStretch(0, 1)
+        asked.body.addLayout(line)
         asked.body.addWidget(self._searched)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 18)
@@ -77,10 +96,11 @@ class TurnView(QWidget):
         for part in (self._reason, self.text, self._draft_note, self.draft, self.sources, self._unsupported):
             column.addWidget(part)
         column.insertLayout(column.indexOf(self._unsupported), row(self._left_out, None))
-        column.addLayout(row(None, self._copy))
+        column.addWidget(self.comparison)
+        column.addLayout(row(None, self._copy, self._more))
         hidden: tuple[QWidget, ...] = (
             self._mode, self._searched, self._reason, self.text, self._draft_note, self.draft, self._left_out,
-            self._unsupported, self.sources, self._copy,
+            self._unsupported, self.sources, self._copy, self._more, self._edit, self.branches, self.comparison,
         )  # fmt: skip
         for each in hidden:
             each.hide()
@@ -105,6 +125,7 @@ class TurnView(QWidget):
         self._show_answer(answer)
         self._reason.hide()
         self._copy.hide()
+        self._more.hide()
         self._busy.start(tr("The local model is writing…"))
 
     def add_token(self, token: str) -> None:
@@ -130,9 +151,26 @@ class TurnView(QWidget):
             self._mode.set_state(tr("Stopped"), "neutral")
             self._mode.show()
 
+    def show_stored(self, stored: StoredTurn) -> None:
+        """The library keeps it: it can be edited, asked again, and stands among its branches."""
+        self.stored = stored
+        self.branches.show_branches(stored.branches, stored.id)
+        self._edit.show()
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """What is different from an earlier answer."""
+        self.comparison.show_comparison(comparison)
+
     def copy(self) -> None:
+        """The answer with its sources: as plain text, and as rich text for programs that take it."""
         if self.answer is not None:
-            QGuiApplication.clipboard().setText(copy_text(self.answer))
+            copied = QMimeData()
+            copied.setText(copy_text(self.answer))
+            copied.setHtml(rich_text("", [StoredTurn(0, self.question, "", self.answer, "")]))
+            QGuiApplication.clipboard().setMimeData(copied)
+
+    def _ask_more(self) -> None:
+        self.more.emit(self._more.mapToGlobal(QPoint(0, self._more.height() + 4)))
 
     def _end_work(self) -> None:
         self._busy.stop()
@@ -155,6 +193,7 @@ class TurnView(QWidget):
         self._left_out.setChecked(False)
         self._unsupported.setText(left_out_lines(answer))
         self._copy.show()
+        self._more.show()
 
     def _show_places(self, answer: Answer) -> None:
         if answer.mode is AnswerMode.ABSTAINED:

@@ -91,13 +91,13 @@ def turn(db: Database, turn_id: int) -> tuple[StoredTurn, int]:
 def add_turn(
     db: Database, conversation_id: int | None, search_text: str, answer: Answer, after: int | Last | None = LAST
 ) -> int:
-    """Store an exchange, starting a conversation when none is given. Returns the conversation's id.
+    """Store an exchange, starting a conversation when none is given or it was deleted. Returns the conversation's id.
 
     It follows the exchange `after` (None: it is a first one), by default the end of the branch that is shown, and is
     itself the end of the branch that is shown from now on.
     """
     moment = now()
-    if conversation_id is None:
+    if conversation_id is None or not _exists(db, conversation_id):
         title = answer.question.strip().replace("\n", " ")[:LONGEST_TITLE]
         cursor = db.execute(
             "INSERT INTO conversation (title, created, changed) VALUES (?, ?, ?)", (title, moment, moment)
@@ -167,6 +167,10 @@ def _rows(db: Database, table: str, conversation_id: int) -> list[tuple[Any, ...
 
 def _is_there(db: Database, document_id: int) -> bool:
     return document_id == 0 or db.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is not None
+
+
+def _exists(db: Database, conversation_id: int) -> bool:
+    return db.execute("SELECT 1 FROM conversation WHERE id = ?", (conversation_id,)).fetchone() is not None
 
 
 def _conversation(row: tuple[int, str, str, str, int]) -> Conversation:

@@ -157,7 +157,7 @@ def test_conversations_are_kept_and_reopened(page: AskPage, desk: Desk, qtbot: Q
 
 def test_deleting_a_conversation_removes_it(page: AskPage, desk: Desk, qtbot: QtBot) -> None:
     ask(page, qtbot, "What are the harbour dues?")
-    page.history.delete(desk.context.library.conversations()[0].id)
+    page.history.do.delete(desk.context.library.conversations()[0])
     assert desk.context.library.conversations() == []
     assert page.conversation.turns == []
 
