@@ -20,6 +20,9 @@ def naming(library: Path, minutes: float, *, json: bool) -> None:
     if json:
         print_json(asdict(told))
         return
+    if not told.asked:
+        out.print("There was no time for a name." if told.left else "The model was asked about all concepts before.")
+        return
     out.print(f"{told.kept} of {told.asked} names that the model wrote lead to the passages better, and are kept.")
     if not told.capable:
         out.print("The model was given up: names by contrast are better than those that it writes.")

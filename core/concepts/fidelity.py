@@ -6,6 +6,8 @@ is the ground on which shares of a score stand. Source: Park, Kim, Ko (arXiv 250
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ from core.concepts.material import Material, even
 from core.index.concept_model import ConceptModel
 
 _RANKED_PASSAGES = 5_000  # of a larger library, as many as these are ranked
+_CHUNK = 2_048
 _DEPTH = 100  # of the dense ranking whose order is compared
 
 Floats = NDArray[np.float32]
@@ -52,15 +55,18 @@ def measure(model: ConceptModel, vectors: Floats, material: Material) -> dict[st
 
 def fired(model: ConceptModel, vectors: Floats) -> float:
     """The mean number of latents that fire: the realised L0."""
-    return float((model.encode(vectors) > 0).sum(1).mean())
+    return float(sum(int((model.encode(some) > 0).sum()) for some in _chunks(vectors)) / len(vectors))
 
 
 def nmse(model: ConceptModel, vectors: Floats, mean: Floats) -> float:
     """Squared error over the squared error of `mean`; 0 is perfect. NaN-free: no vectors give 0."""
-    if not len(vectors):
-        return 0.0
-    error = np.square(vectors - model.decode(model.encode(vectors))).sum()
-    return float(error / max(float(np.square(vectors - mean).sum()), 1e-12))
+    error = sum(float(np.square(some - model.decode(model.encode(some))).sum()) for some in _chunks(vectors))
+    return error / max(float(np.square(vectors - mean).sum()), 1e-12)
+
+
+def _chunks(vectors: Floats) -> Iterator[Floats]:
+    """Activations of all passages of a large library at once would fill a gigabyte."""
+    return (vectors[start : start + _CHUNK] for start in range(0, len(vectors), _CHUNK))
 
 
 def rankings(queries: Floats, vectors: Floats, rebuilt: Floats, sources: NDArray[np.int64]) -> dict[str, float]:

@@ -34,7 +34,7 @@ from core.index.concept_model import FORMAT, ConceptModel
 from core.index.neutral import Means
 from core.index.neutral_encoder import alike
 from core.index.snapshot import Snapshot
-from core.store.concepts import default_labels, put_concepts
+from core.store.concepts import default_labels, put_concepts, written
 from core.store.database import transaction
 
 STAGE = "concepts"
@@ -201,7 +201,8 @@ def _concepts(
     left = heritage(library, db, snapshot.generation, name, model, passages, [hashes[p.id] for p in passages], named_NM)
     if left is not None:
         texts = {p.id: p.text for p in passages}
-        concepts = keep_labels(concepts, default_labels(db, left.name), left.pairs, texts)
+        former = default_labels(db, left.name)
+        concepts = keep_labels(concepts, former, left.pairs, texts, written(db, left.name))
     return concepts, left
 
 

@@ -14,11 +14,12 @@ from core.base.errors import IndexDamaged, ModelDamaged, ModelMissing
 from core.base.types import Concept, Generation, Passage
 from core.concepts.folder import FOLDER
 from core.concepts.match import carry, carry_by_use
+from core.concepts.terms import content_words
 from core.index import generation, neutral
 from core.index.concept_model import ConceptModel
 from core.store import lenses
 from core.store import passages as stored
-from core.store.concepts import carry_marks, marks, standing_in
+from core.store.concepts import BY_MODEL, carry_marks, marks, standing_in
 
 Floats = NDArray[np.float32]
 
@@ -85,23 +86,26 @@ def _of_lenses(
 
 
 def keep_labels(
-    fresh: Sequence[Concept], former: Mapping[int, str], pairs: Mapping[int, int], texts: Mapping[int, str]
-) -> list[Concept]:
+    fresh: Sequence[Concept], former: Mapping[int, str], pairs: Mapping[int, int], texts: Mapping[int, str],
+    written: Collection[int] = (),
+) -> list[Concept]:  # fmt: skip
     """Matched concepts keep their `former` label (by old latent) where it still says something about them.
 
     All parts of the label must stand in `texts` of the concept's examples (so a name does not outlive the documents
-    that it came from), and no other concept may have it.
+    that it came from), and no other concept may have it. A label that a language model wrote (old latents `written`)
+    is in words of its own order: they must stand there each by itself.
     """
-    wanted = {new: former[old] for old, new in pairs.items() if old in former}
+    wanted = {new: (former[old], old in written) for old, new in pairs.items() if old in former}
     taken = {c.label.casefold() for c in fresh}
     kept = []
     for concept in fresh:
-        label = wanted.get(concept.id, "")
+        label, by_model = wanted.get(concept.id, ("", False))
         strongest = "\n".join(texts.get(i, "") for i in concept.examples).casefold()
-        stands = bool(label) and all(part in strongest for part in label.casefold().split(", "))
+        parts = [t.text for t in content_words(label, "")] if by_model else label.casefold().split(", ")
+        stands = bool(label and parts) and all(part in strongest for part in parts)
         if stands and label.casefold() not in taken:
             taken.add(label.casefold())
-            concept = replace(concept, label=label)
+            concept = replace(concept, label=label, named_by=BY_MODEL if by_model else concept.named_by)
         kept.append(concept)
     return kept
 

@@ -191,7 +191,7 @@ def _checked(name: str, old: Value, value: Value) -> Value:
         if whole and isinstance(value, float) and value.is_integer():
             value = int(value)
         good = not isinstance(value, bool) and isinstance(value, int if whole else (int, float))
-        good = good and about.low <= float(value) <= about.high
+        good = good and isinstance(value, (int, float)) and about.low <= value <= about.high
         allowed = f"a {'whole number' if whole else 'number'} from {about.low:g} to {about.high:g}"
     if not good:
         raise KnownError(f"“{name}” cannot be {value!r}.", f"It must be {allowed}.")

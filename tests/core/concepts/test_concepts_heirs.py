@@ -170,3 +170,12 @@ def test_labels_stay_where_they_still_stand_in_the_passages() -> None:
     texts = {0: "A roof with a Gutter.", 1: "No loaf here.", 2: "Tax for ships.", 3: "The tax."}
     kept = keep_labels(fresh, former, {10: 0, 11: 1, 12: 2, 13: 3}, texts)
     assert [c.label for c in kept] == ["roof, gutter", "oven", "harbour", "tax"]  # gone, taken, gone
+
+
+def test_labels_that_a_model_wrote_stay_where_their_words_stand() -> None:
+    fresh = [Concept(n, label, (), 3, (n,), 1.0) for n, label in enumerate(["tiles", "oven", "harbour"])]
+    former = {10: "Repair of a Roof", 11: "Repair of bread", 12: "Cargo ships"}
+    texts = {0: "The roof of a house is in repair.", 1: "Bread.", 2: "Ships with cargo."}
+    kept = keep_labels(fresh, former, {10: 0, 11: 1, 12: 2}, texts, {10, 11})
+    assert [(c.label, c.named_by) for c in kept] == [
+        ("Repair of a Roof", "model"), ("oven", "terms"), ("harbour", "terms")]  # fmt: skip

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.base.types import BM25, CONCEPT, DENSE, STEER, Level, Query, ScorePart
+from core.base.events import Control
+from core.base.types import BM25, CONCEPT, DENSE, RERANK, STEER, Level, Query, ScorePart
 from core.encode.encoder import Encoder
 from core.explain.account import account
 from core.explain.decompose import decompose
@@ -203,3 +204,29 @@ def test_more_like_a_passage_has_its_reasons(fitted: Fitted, searcher: Searcher)
     assert found.score == hit.score == pytest.approx(found.dense_score)
     assert found.concepts
     assert found.sentence
+
+
+class Longest:
+    """A reranker that likes long passages."""
+
+    id = "longest"
+
+    def score(
+        self, query: str, passages: list[str], *, until: float | None = None, control: Control | None = None
+    ) -> np.ndarray:
+        return np.array([len(text) for text in passages], np.float32)
+
+
+@pytest.mark.parametrize("level", [Level.PASSAGE, Level.DOCUMENT])
+@pytest.mark.parametrize("method", list(Method))
+def test_the_account_adds_up_beside_a_reranker_and_by_ranks(
+    fitted: Fitted, tiny_encoder: Encoder, method: Method, level: Level
+) -> None:
+    searcher = Searcher(fitted[0].folder, tiny_encoder, Fusing(method=method), lambda name: Longest())
+    first = next(iter(fitted[2]))
+    for query in (Query(TEXT, k=3, level=level), Query(TEXT, k=3, level=level, boosts={first: 3.0})):
+        for hit in searcher.search(query).hits:
+            found = explain(searcher, fitted[1], fitted[2], query, hit.passage.id)
+            assert RERANK in {line.kind for line in found.account}
+            assert sum(line.contribution for line in found.account) == pytest.approx(hit.score, abs=1e-6)
+    searcher.close()

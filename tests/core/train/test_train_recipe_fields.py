@@ -75,6 +75,7 @@ def test_a_stage_can_be_added_and_filled_at_once() -> None:
         ({"query.epochs": 0}, "from 1 to 50"),
         ({"query.epochs": 1.5}, "whole number"),
         ({"query.epochs": True}, "whole number"),
+        ({"query.epochs": 10**400}, "whole number"),
         ({"query.rate": "fast"}, "number from"),
         ({"query.rate": float("nan")}, "number from"),
         ({"full": 1}, "yes or no"),

@@ -76,5 +76,6 @@ def test_what_was_kept_before_a_cancel_stays_and_is_gone_on_from(library: Librar
     seen = {p[-1].content for p in first.prompts[:5]}
     assert not seen & {p[-1].content for p in second.prompts}
     assert before.items() <= named(library).items()
+    assert named(library)
     assert told.kept == len(named(library)) - len(before)
     assert told.asked == told.kept + sum(told.faults.values())
