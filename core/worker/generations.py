@@ -40,7 +40,7 @@ def keep_codes(library: Path, codes: str) -> int:
 
     Raises:
         NotALibrary, LibraryTooNew, LibraryLocked, DiskFull
-        NotFound: there is no index yet.
+        NotFound: there is no index yet. IndexDamaged: its manifest cannot be read.
     """
     database.require(library)
     with database.lock(library, "concepts"):

@@ -1,9 +1,12 @@
 """Codes of concepts in an index: equal to the model's own activations, whatever segments the passages lie in."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
+from sqlite_utils import Database
 
 from core.base.types import CONCEPT
 from core.base.types.records import EFFICIENT, MAX
@@ -11,7 +14,7 @@ from core.index import concept_codes, generation, rows
 from core.index.check import check
 from core.index.concept_coding import KEPT, postings_of
 from core.index.concept_model import ConceptModel
-from core.index.postings import LENGTHS
+from core.index.postings import LENGTHS, Postings
 from core.index.restore import Made
 from core.index.sizes import bytes_per_passage
 from core.index.snapshot import Snapshot
@@ -129,6 +132,34 @@ def test_a_library_of_an_older_version_gets_codes_at_its_next_commit(tmp_path: P
         assert snapshot.codes is not None
     made = generation.current_number(shelf.folder)
     assert shelf.writer().commit().number == made  # nothing left to do
+
+
+def test_a_commit_killed_between_two_segments_leaves_no_codes_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = Shelf(tmp_path / "library")
+    model = put_model(shelf.folder)
+    shelf.add(items(80)[:60])
+    shelf.add(items(80)[60:])
+    segments, insert = sorted(rows.segment_ids(shelf.db)), rows.insert_postings
+
+    def killed(db: Database, segment: int, made: Iterable[tuple[str, str, Postings]]) -> None:
+        insert(db, segment, made)
+        if segment == segments[1]:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, "insert_postings", killed)
+        with pytest.raises(KeyboardInterrupt):
+            shelf.writer().commit(concepts=NAME)
+    assert [len(concept_codes.stored_channels(shelf.db, one)) for one in segments] == [1, 0]
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert snapshot.codes is None
+    writer = shelf.writer()
+    assert not any(concept_codes.stored_channels(shelf.db, one) for one in segments)
+    writer.commit(concepts=NAME)
+    with Snapshot.open(shelf.folder) as snapshot:
+        assert_coded(snapshot, model)
 
 
 def test_without_a_model_that_fits_there_are_no_codes(tmp_path: Path) -> None:

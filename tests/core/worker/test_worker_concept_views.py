@@ -13,6 +13,7 @@ import pytest
 
 from core.base.errors import BadQuery, NotFound
 from core.base.types import STEER, ConceptDetail, ConceptPoint, ConceptWeight, Difference, Filters, Query, SearchResult
+from core.base.types.records import EFFICIENT
 from core.base.wire import from_plain, to_plain
 from core.encode.encoder import Encoder
 from core.library import Library
@@ -21,6 +22,7 @@ from core.store.database import open_writer, transaction
 from core.worker.client import ChildClient
 from core.worker.concept_asking import ask
 from core.worker.finding import REBUILT, Finder
+from core.worker.generations import keep_codes
 from tests.core.concepts.library import fit_shelf, made_items, make_shelf, topic_of, topic_words
 from tests.shelf import Shelf
 
@@ -229,6 +231,21 @@ def test_a_required_concept_whose_passages_cannot_be_read_is_made_again(
     result = finder.search(query)
     assert result.notice == REBUILT
     assert [hit.passage.id for hit in result.hits] == expected
+    finder.close()
+
+
+def test_fewer_latents_are_kept_without_a_change_of_what_is_shown(
+    folder: Path, tmp_path: Path, tiny_encoder: Encoder
+) -> None:
+    """A passage of so small a library has fewer active latents than either setting keeps."""
+    shutil.copytree(folder, tmp_path / "library")
+    finder = Finder(tmp_path / "library", tiny_encoder)
+    before = ask(finder, "facets", {"query": {"text": "sailor and storm"}})
+    number = keep_codes(tmp_path / "library", EFFICIENT)
+    assert ask(finder, "facets", {"query": {"text": "sailor and storm"}}) == before
+    assert finder.searcher.snapshot().generation.number == number
+    assert finder.searcher.snapshot().generation.codes == EFFICIENT
+    assert keep_codes(tmp_path / "library", EFFICIENT) == number  # nothing to do
     finder.close()
 
 
