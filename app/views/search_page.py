@@ -128,6 +128,7 @@ class SearchPage(Page):
         self.understood.cut.connect(self._cut)
         self.level = LevelSwitch(self.context.settings.get("search_level"), self._left)
         self.level.changed.connect(self._level_chosen)
+        self._left.installEventFilter(self)
         self.filters = FilterBar(self.context.library.facets, self._left)
         self.filters.changed.connect(lambda: self._search(again=True))
         self.results = SearchResults(self.context, self._left)
@@ -324,7 +325,9 @@ class SearchPage(Page):
             self.why.ask(self._query, hit.passage.id)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Down in the box goes into the list."""
+        """Down in the box goes into the list. How wide the left is, the splitter and the reason say too."""
+        if watched is self._left and event.type() == QEvent.Type.Resize:
+            self.level.fit(self._left.width())
         if watched is self.box and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Down and self.results.list.hits:
                 self.results.list.enter()

@@ -123,7 +123,9 @@ class SearchResults(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """What is said elsewhere too gives way on a narrow page."""
         super().resizeEvent(event)
-        self._missing.setVisible(self.width() > _ROOMY * self.fontMetrics().averageCharWidth())
+        roomy = self.width() > _ROOMY * self.fontMetrics().averageCharWidth()
+        self._missing.setVisible(roomy)
+        self._ask.setText(tr("Ask about these") if roomy else tr("Ask"))
 
     def _rest(self) -> None:
         self.busy.stop()
