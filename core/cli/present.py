@@ -116,7 +116,8 @@ def show_explanation(found: Explanation) -> None:
         for pair in concept.pairs if concept.contribution > 0 else ():
             if pair.query_id != concept.id:
                 out.print(f"          by «{pair.query_label}» in the question {pair.contribution:+.4f}", markup=False)
-    out.print(f"Concepts explain {found.explained_share:.0%} of what the meaning of this match adds.")
+    if found.concepts:
+        out.print(f"Concepts explain {found.explained_share:.0%} of what the meaning of this match adds.")
     account = Table("Of the score", "Channel", "Reason", title="What the score is made of")
     for line in found.account[:_LINES]:
         account.add_row(

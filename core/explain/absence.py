@@ -52,7 +52,7 @@ def _lacks(words: Sequence[str], concepts: Sequence[ConceptShare]) -> str:
         said.append(f"it lacks the {'word' if len(words) == 1 else 'words'} {listed(words[:_NAMED])}")
     if concepts:
         names = [f"«{c.label}»" for c in concepts[:_NAMED]]
-        said.append(f"{'' if said else 'it '}is not about {listed(names)}, as the hits are")
+        said.append(f"{'' if said else 'it '}is not about {listed(names)}, as some of the hits are")
     return " and ".join(said)
 
 

@@ -209,7 +209,7 @@ def test_sentences_say_what_matters_most() -> None:
     assert absence(2, 5, (), 7, (), (), ()) == "The same text is shown at place 2, in another document."
     assert absence(9, 5, (), 0, ("roof",), (sheds,), ()) == (
         "It stands at place 9, behind the 5 hits shown: "
-        "it lacks the word roof and is not about «sheds», as the hits are."
+        "it lacks the word roof and is not about «sheds», as some of the hits are."
     )
     assert absence(None, 5, (), 0, (), (), (near,)) == "It is no candidate: its best rank is 700, by meaning."
     assert absence(None, 5, (), 0, (), (), (replace(near, rank=None),)) == (
