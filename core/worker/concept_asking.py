@@ -19,6 +19,10 @@ def ask(finder: Finder, operation: str, args: dict[str, Any]) -> Any:
     Raises:
         NotFound, BadQuery, NotALibrary, LibraryDamaged, IndexDamaged
     """
+    return finder.once_more(lambda: _asked(finder, operation, args))
+
+
+def _asked(finder: Finder, operation: str, args: dict[str, Any]) -> Any:
     concepts = finder.concepts()
     if operation == "concept":
         if concepts is None:

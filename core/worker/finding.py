@@ -79,13 +79,13 @@ class Finder:
 
     def explain(self, query: Query, passage_id: int) -> Explanation:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery."""
-        return self._once_more(
+        return self.once_more(
             lambda: explain(self._searcher, self._model, self._labels, query, passage_id, self._merged)
         )
 
     def why_not(self, query: Query, passage_id: int, control: Control | None = None) -> WhyNot:
         """Without concepts when their model is lost or damaged. Raises NotFound, BadQuery; Cancelled by `control`."""
-        return self._once_more(
+        return self.once_more(
             lambda: why_not(self._searcher, self._model, self._labels, query, passage_id, self._merged, control)
         )
 
@@ -103,16 +103,17 @@ class Finder:
             self._seen = state, Concepts.of(state[0], self._library.concepts(name), self._marked) if name else None
         return self._seen[1]
 
-    def _once_more(self, explained: Callable[[], T]) -> T:
-        """With the concepts of the generation in use; again when the index turns out damaged and could be rebuilt."""
+    def once_more(self, asked: Callable[[], T]) -> T:
+        """With the concepts of the generation in use; again when the index turns out damaged and could be rebuilt.
+
+        Raises IndexDamaged where it could not.
+        """
         self._follow()
         self._load_concepts()
-        try:
-            return explained()
-        except IndexDamaged:
-            if not self._rebuilt():
-                raise
-            return explained()
+        with contextlib.suppress(IndexDamaged):
+            return asked()
+        self._rebuilt()
+        return asked()
 
     def _opened_searcher(self) -> Searcher:
         rerankers = self._rerankers

@@ -216,22 +216,31 @@ def test_facets_are_those_of_the_generation_that_was_searched(
     shelf.close()
 
 
-def test_a_required_concept_whose_passages_cannot_be_read_is_made_again(
+def test_concepts_whose_passages_cannot_be_read_are_made_again(
     folder: Path, tmp_path: Path, tiny_encoder: Encoder
 ) -> None:
     shutil.copytree(folder, tmp_path / "library")
     finder = Finder(tmp_path / "library", tiny_encoder)
-    concept = ask(finder, "facets", {"query": {"text": "sailor and storm"}})["concepts"][0].id
+    plain = {"query": {"text": "sailor and storm"}}
+    facets = ask(finder, "facets", plain)
+    concept = facets["concepts"][0].id
     query = Query("sailor and storm", required=(concept,))
     expected = [hit.passage.id for hit in finder.search(query).hits]
-    db = open_writer(tmp_path / "library")
-    with transaction(db):
-        db.execute("UPDATE posting SET ordinals = x'00' WHERE channel LIKE 'concept:%' AND term = ?", (str(concept),))
-    db.conn.close()
+    damage(tmp_path / "library", concept)
     result = finder.search(query)
     assert result.notice == REBUILT
     assert [hit.passage.id for hit in result.hits] == expected
+    damage(tmp_path / "library", concept)
+    finder.searcher.reopen()  # what is in memory is whole
+    assert ask(finder, "facets", plain) == facets
     finder.close()
+
+
+def damage(library: Path, concept: int) -> None:
+    db = open_writer(library)
+    with transaction(db):
+        db.execute("UPDATE posting SET ordinals = x'00' WHERE channel LIKE 'concept:%' AND term = ?", (str(concept),))
+    db.conn.close()
 
 
 def test_fewer_latents_are_kept_without_a_change_of_what_is_shown(
