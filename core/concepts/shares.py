@@ -35,13 +35,14 @@ class Shown:
 
     def counts(self, active: Active) -> Counts:
         """In how many of these passages each concept is, int64 [M]; one with several of its latents counts once."""
-        concepts = self.as_M[active.latents]
-        shown = np.flatnonzero(concepts >= 0)
-        if any(concept.merged for concept in self.concepts.values()):
-            passages = np.repeat(np.arange(len(active.bounds) - 1), np.diff(active.bounds))[shown]
-            _, first = np.unique(passages * len(self.as_M) + concepts[shown], return_index=True)
-            shown = shown[first]
-        return np.bincount(concepts[shown], minlength=len(self.as_M)).astype(np.int64)
+        concepts_E = self.as_M[active.latents]
+        counts_M = np.bincount(concepts_E[concepts_E >= 0], minlength=len(self.as_M)).astype(np.int64)
+        several = [concept.id for concept in self.concepts.values() if concept.merged]
+        places = np.flatnonzero(np.isin(concepts_E, several)) if several else np.empty(0, np.int64)
+        passages = np.searchsorted(active.bounds, places, "right") - 1
+        once = np.unique(passages * len(self.as_M) + concepts_E[places]) % len(self.as_M)
+        counts_M[several] = np.bincount(once, minlength=len(self.as_M))[several]
+        return counts_M
 
 
 def apart(shown: Shown, here: Counts, texts: int, everywhere: Counts, passages: int) -> list[ConceptWeight]:
