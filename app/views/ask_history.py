@@ -29,9 +29,10 @@ class HistoryList(QWidget):
         super().__init__(parent)
         self._library = context.library
         self._current: int | None = None
+        self._at = -1  # the row that was chosen when the list was read
         self.do = ConversationActions(context, self)
         self.do.changed.connect(lambda: self.load(self._current))
-        self.do.deleted.connect(self.deleted)
+        self.do.deleted.connect(self._deleted)
         self.do.restored.connect(self._restored)
         self.setMinimumWidth(205)
         self.setMaximumWidth(280)
@@ -66,6 +67,7 @@ class HistoryList(QWidget):
 
     def load(self, current: int | None = None) -> None:
         """Read the list again and mark `current`."""
+        self._at = self.list.currentRow()
         self.list.clear()
         words = self.search.text()
         found = self._library.find_conversations(words)
@@ -128,6 +130,11 @@ class HistoryList(QWidget):
     def _found(self, item: QListWidgetItem) -> Found:
         found: Found = item.data(_FOUND)
         return found
+
+    def _deleted(self, conversation_id: int) -> None:
+        """The keyboard goes on at the neighbour of what was deleted."""
+        self.deleted.emit(conversation_id)
+        self.list.setCurrentRow(min(self._at, self.list.count() - 1))
 
     def _restored(self, conversation_id: int) -> None:
         self.load(conversation_id)

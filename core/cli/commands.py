@@ -13,6 +13,7 @@ from core.cli.concepts import concepts
 from core.cli.evaluating import evaluate
 from core.cli.explaining import explain
 from core.cli.filters import parse_filters, placed
+from core.cli.history import history
 from core.cli.lenses import lenses
 from core.cli.models import models
 from core.cli.options import FilterOption, Json, LibraryOption
@@ -33,6 +34,7 @@ app.command()(search)
 app.command()(explain)
 app.command()(concepts)
 app.add_typer(lenses, name="lens")
+app.add_typer(history, name="history")
 
 
 @app.command()

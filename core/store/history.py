@@ -74,7 +74,18 @@ def conversation(db: Database, conversation_id: int) -> Conversation:
 def turns(db: Database, conversation_id: int) -> list[StoredTurn]:
     """The branch that is shown, from its first exchange on; nothing of a conversation that is gone."""
     parents = _parents(db, conversation_id)
-    path = _path(parents, _leaf(db, conversation_id, parents)) if parents else []
+    return _read(db, conversation_id, parents, _leaf(db, conversation_id, parents) if parents else None)
+
+
+def turns_before(db: Database, turn_id: int) -> list[StoredTurn]:
+    """What was asked and answered before this exchange, on its own branch. Raises NotFound."""
+    _, conversation_id = turn(db, turn_id)
+    parents = _parents(db, conversation_id)
+    return _read(db, conversation_id, parents, parents[turn_id])
+
+
+def _read(db: Database, conversation_id: int, parents: dict[int, int | None], leaf: int | None) -> list[StoredTurn]:
+    path = _path(parents, leaf)
     found = db.execute(f"SELECT {COLUMNS} FROM turn WHERE conversation_id = ?", (conversation_id,)).fetchall()
     by_id = {row[0]: row for row in found}
     return [rows.read(by_id[turn], _beside(parents, turn)) for turn in path]

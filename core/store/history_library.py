@@ -43,6 +43,10 @@ class HistoryLibrary:
         """An exchange and its conversation. Raises NotFound."""
         return history.turn(self._db, turn_id)
 
+    def turns_before(self, turn_id: int) -> list[StoredTurn]:
+        """What was asked and answered before this exchange, on its own branch. Raises NotFound."""
+        return history.turns_before(self._db, turn_id)
+
     def save_turn(
         self, conversation_id: int | None, search_text: str, answer: Answer, after: int | history.Last | None = LAST
     ) -> int:
