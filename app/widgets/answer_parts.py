@@ -13,19 +13,47 @@ from core.base.types import Answer, AnswerMode, AnswerSentence, Citation, Suppor
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of the plain answer and the markers that stand behind it."""
+    """A sentence of the plain answer and the markers that stand behind it. `heading` stands above it, where it is the
+    first one of a group; `own` are the app's words about the documents, not theirs."""
 
     text: str
     citations: tuple[Citation, ...]
+    heading: str = ""
+    own: bool = False
 
 
 def pieces(answer: Answer) -> list[Piece]:
     """The plain answer: what has full support, in order. A citation is named once a sentence."""
+    headings = _headings(answer)
     return [
-        Piece(one_line(s.text).strip(), _distinct(s.citations))
-        for s in answer.sentences
+        Piece(
+            one_line(s.text).strip(),
+            _distinct(s.citations),
+            headings.get(n, ""),
+            bool(answer.groups) and not s.citations,
+        )
+        for n, s in enumerate(answer.sentences)
         if s.support is Support.SUPPORTED
     ]
+
+
+def _headings(answer: Answer) -> dict[int, str]:
+    """The heading of each group that shows anything, by its first sentence that is shown."""
+    found = {}
+    for group in answer.groups:
+        numbers = range(group.first, min(group.last, len(answer.sentences)))
+        first = next((n for n in numbers if answer.sentences[n].support is Support.SUPPORTED), None)
+        if first is not None:
+            found[first] = one_line(group.heading).strip()
+    return found
+
+
+def read_text(answer: Answer) -> str:
+    """How much of what matches was read; empty for answers from the best passages."""
+    if not answer.matching:
+        return ""
+    values = {"read": answer.read, "matching": answer.matching}
+    return tr("Read {read} of {matching} passages", **values)
 
 
 def left_out(answer: Answer) -> list[AnswerSentence]:
@@ -60,7 +88,12 @@ def place(citation: Citation) -> str:
 
 
 def mode_text(answer: Answer) -> str:
-    """How the answer was made, in plain words."""
+    """How the answer was made, in plain words, and how much was read for one about the whole library."""
+    read = read_text(answer)
+    return f"{_made_text(answer)} · {read}" if read else _made_text(answer)
+
+
+def _made_text(answer: Answer) -> str:
     if answer.mode is AnswerMode.ABSTAINED:
         return tr("Your documents do not say.")
     if answer.mode is AnswerMode.EXTRACTIVE:
@@ -86,6 +119,14 @@ def left_out_text(answer: Answer) -> str:
     return plural(number, one, many) if number else ""
 
 
+def _line(piece: Piece, *, listed: bool) -> str:
+    """The piece with its markers; in a grouped answer below its heading, if it has one, as a point of a list."""
+    text = f"{piece.text}{''.join(f' [{c.marker}]' for c in piece.citations)}"
+    if not listed or piece.own:
+        return text
+    return f"\n{piece.heading}\n- {text}" if piece.heading else f"- {text}"
+
+
 def copy_text(answer: Answer) -> str:
     """Question, answer with markers, and its sources, as plain text for the clipboard."""
     if answer.mode is AnswerMode.ABSTAINED:
@@ -93,8 +134,10 @@ def copy_text(answer: Answer) -> str:
         return "\n".join(
             [answer.question, "", mode_text(answer), *(["", tr("Nearest passages:")] if near else []), *near]
         )
-    body = [f"{p.text}{''.join(f' [{c.marker}]' for c in p.citations)}" for p in pieces(answer)]
-    joined = ("\n" if answer.mode is AnswerMode.EXTRACTIVE else " ").join(body)
+    body = [_line(piece, listed=bool(answer.groups)) for piece in pieces(answer)]
+    joined = ("\n" if answer.groups or answer.mode is AnswerMode.EXTRACTIVE else " ").join(body)
+    if answer.groups:
+        joined = f"{joined}\n\n{read_text(answer)}. {answer.reason}"
     lines = [
         f"[{marker}] {place(c)}: “{one_line(c.quote).strip()}”"
         for marker, places in sources(answer).items()

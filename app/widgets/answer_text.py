@@ -60,16 +60,22 @@ class AnswerText(QTextBrowser):
         return self._chips
 
     def show_pieces(self, pieces: Sequence[Piece], *, quoted: bool) -> None:
-        """Show sentences with their chips; `quoted` ones stand each on a line, in quotation marks."""
+        """Show sentences with their chips; `quoted` ones stand each on a line, in quotation marks. Those of a group
+        stand under its heading."""
         self._pieces, self._quoted = tuple(pieces), quoted
         self._chips = []
         self.clear()
         cursor = QTextCursor(self.document())
         cursor.setBlockFormat(_paragraph())
+        grouped = any(piece.heading for piece in self._pieces)
         for number, piece in enumerate(self._pieces):
-            if number:
-                cursor.insertBlock(_paragraph()) if quoted else cursor.insertText(" ", QTextCharFormat())
-            cursor.insertText(shown(f"“{piece.text}”" if quoted else piece.text), _plain())
+            if piece.heading:
+                self._insert_heading(cursor, piece.heading, first=not number)
+            elif number:
+                apart = quoted or grouped
+                cursor.insertBlock(_paragraph()) if apart else cursor.insertText(" ", QTextCharFormat())
+            said = f"“{piece.text}”" if quoted and not piece.own else piece.text
+            cursor.insertText(shown(said), _plain())
             for citation in piece.citations:
                 self._insert_chip(cursor, citation)
         self._fit()
@@ -119,6 +125,18 @@ class AnswerText(QTextBrowser):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and self._pieces:
             self.show_pieces(self._pieces, quoted=self._quoted)
+
+    @staticmethod
+    def _insert_heading(cursor: QTextCursor, text: str, *, first: bool) -> None:
+        """A line of its own that readers of the screen hear as a heading."""
+        look = _paragraph()
+        look.setHeadingLevel(3)
+        look.setTopMargin(0.0 if first else 8.0)
+        cursor.setBlockFormat(look) if first else cursor.insertBlock(look)
+        bold = _plain()
+        bold.setFontWeight(QFont.Weight.DemiBold)
+        cursor.insertText(shown(text), bold)
+        cursor.insertBlock(_paragraph())
 
     def _insert_chip(self, cursor: QTextCursor, citation: Citation) -> None:
         cursor.insertText("\N{NO-BREAK SPACE}", QTextCharFormat())
