@@ -21,6 +21,7 @@ class ConversationView(Scroller):
     opened = Signal(object, object)
     why = Signal(object, object)
     retry = Signal(object)
+    wider = Signal(object)  # TurnView, to be asked again without its filters
     edit = Signal(object)
     branch = Signal(object)
     more = Signal(object, object)
@@ -44,6 +45,7 @@ class ConversationView(Scroller):
         turn.opened.connect(lambda citation: self.opened.emit(turn, citation))
         turn.why.connect(lambda citation: self.why.emit(turn, citation))
         turn.retry.connect(lambda: self.retry.emit(turn))
+        turn.wider.connect(lambda: self.wider.emit(turn))
         turn.edit.connect(lambda: self.edit.emit(turn))
         turn.branch.connect(self.branch)
         turn.more.connect(lambda at: self.more.emit(turn, at))

@@ -136,6 +136,7 @@ class AskPage(Page):
         self.conversation.opened.connect(self._open)
         self.conversation.why.connect(self._why)
         self.conversation.retry.connect(self._retry)
+        self.conversation.wider.connect(self._widen)
         self.conversation.edit.connect(self._edit)
         self.conversation.branch.connect(self._show_branch)
         self.conversation.more.connect(self.do.popup)
@@ -248,6 +249,12 @@ class AskPage(Page):
         if not self._flow.busy:
             self.conversation.drop(turn)
             self._ask(turn.question)
+
+    def _widen(self, turn: TurnView) -> None:
+        """The same question, of all documents."""
+        if not self._flow.busy:
+            self.filters.set_filters(Filters())
+            self._ask(turn.question, turn)
 
     def _ask_again(self, turn: TurnView) -> None:
         """The same question under the same filters and with the same kind of answer; then what changed since."""

@@ -42,7 +42,8 @@ class Extract:
 
 
 @cache
-def _text(name: str) -> str:
+def text(name: str) -> str:
+    """A text that models are told, by its name."""
     return (resources() / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
@@ -64,8 +65,8 @@ def build(question: str, extracts: Sequence[Extract], backend: Backend, answer_t
 
 
 def _messages(question: str, parts: Sequence[str]) -> list[Message]:
-    user = _text("question").format(passages="\n".join(parts), question=defused(question[:LONGEST_QUESTION]))
-    return [Message("system", _text("system")), Message("user", user)]
+    user = text("question").format(passages="\n".join(parts), question=defused(question[:LONGEST_QUESTION]))
+    return [Message("system", text("system")), Message("user", user)]
 
 
 def _fit(extract: Extract, number: int, backend: Backend, tokens: int) -> str:
@@ -88,13 +89,13 @@ def _between(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join(pieces)
 
 
-def _fenced(passage: Passage, number: int, text: str) -> str:
+def _fenced(passage: Passage, number: int, held: str) -> str:
     heading = " > ".join(filter(None, (passage.title, *passage.heading_path)))
     head = f"{defused(heading)}\n" if heading else ""
-    return _text("passage").format(number=number, text=head + defused(text))
+    return text("passage").format(number=number, text=head + defused(held))
 
 
-def defused(text: str) -> str:
-    """`text` without anything that looks like a fence of ours or a mark of a chat, and without unseen characters."""
-    seen = _UNSEEN.sub("", text)
+def defused(given: str) -> str:
+    """`given` without anything that looks like a fence of ours or a mark of a chat, and without unseen characters."""
+    seen = _UNSEEN.sub("", given)
     return _CHAT.sub(" ", _FENCE.sub(" ", seen))

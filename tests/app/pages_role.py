@@ -168,6 +168,9 @@ class PagesRole(FakeRole):
         self.steer(number, control, question.replace("slow", ""))
         return to_plain(self.find(Query(alone, k, from_plain(Filters, filters))))
 
+    def stand_alone(self, number: int, control: Control, question: str, history: Any) -> Any:
+        return "What do guests pay at the harbour?" if "written out" in question else ""
+
     def explain(self, number: int, control: Control, query: dict[str, Any], passage_id: int) -> Any:
         asked = from_plain(Query, query)
         self.steer(number, control, asked.text)

@@ -14,6 +14,7 @@ from core.base.types.answers import (
     Citation,
     Support,
     Turn,
+    with_hidden,
 )
 from core.base.types.documents import Block, BlockKind, Document, DocumentState, Passage, ReadDocument, context_title
 from core.base.types.places import Box, Page, Span
@@ -111,4 +112,5 @@ __all__ = [
     "Turn",
     "WhyNot",
     "context_title",
+    "with_hidden",
 ]

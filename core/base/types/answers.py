@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.base.types.searching import Filters
@@ -52,7 +52,8 @@ class AnswerRecord:
     """What an answer was made of: enough to make it again, and to tell what is different when it is made again.
 
     `searched` are the queries that were asked, `passages` the hits that were given to the answer, with the `hashes` of
-    their texts. `prompt` is the sha256 of what the model was given, empty without a model.
+    their texts. `prompt` is the sha256 of what the model was given, empty without a model. `sent_to` is the endpoint
+    that question and passages went to for it (host and port), empty where all stayed in this program.
     """
 
     filters: Filters = field(default_factory=Filters)
@@ -63,6 +64,7 @@ class AnswerRecord:
     prompt: str = ""
     seed: int = 0
     asked_mode: str = "auto"
+    sent_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class Answer:
     """`text` is the plain answer: the supported sentences only, with their markers.
 
     `near_misses` are the best passages when the answer abstains. Questions about the whole library are answered from
-    all that matches: of `matching` passages `read` were read.
+    all that matches: of `matching` passages `read` were read. When it abstains and a search without the filters in
+    force finds enough, `hidden` are the places that would have answered.
     """
 
     question: str
@@ -95,6 +98,13 @@ class Answer:
     groups: tuple[AnswerGroup, ...] = ()
     read: int = 0
     matching: int = 0
+    hidden: tuple[Citation, ...] = ()
+
+
+def with_hidden(answer: Answer, wide: Answer) -> Answer:
+    """An answer that abstains, with the places by which `wide`, made without its filters, answers; if it does."""
+    places = dict.fromkeys(citation for sentence in wide.sentences for citation in sentence.citations)
+    return replace(answer, hidden=tuple(places)) if wide.mode is not AnswerMode.ABSTAINED else answer
 
 
 @dataclass(frozen=True, slots=True)
