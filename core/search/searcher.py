@@ -121,7 +121,9 @@ class Searcher:
         `damaged` is set until the index is opened again.
 
         Raises:
-            BadQuery: no text, an unknown channel, a bad date in the filters.
+            BadQuery: no text, an unknown channel, a bad date in the filters, concepts that the library does not have.
+            NotFound: the passage to find more of is not in the index.
+            IndexDamaged: it cannot be told which passages hold the words or concepts that must be there.
             NotALibrary, LibraryDamaged
             Cancelled: through `control`, while hits are read closely.
         """
