@@ -112,7 +112,7 @@ class HistoryList(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         conversation = self.chosen()
-        if not self.list.hasFocus():
+        if self.focusWidget() is not self.list:
             super().keyPressEvent(event)
         elif event.matches(QKeySequence.StandardKey.Undo):
             self.do.bring_back()

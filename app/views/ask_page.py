@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -216,7 +216,7 @@ class AskPage(Page):
         turn = self.conversation.find(turn_id)
         if turn is not None:
             self.conversation.reveal(turn)
-            turn.branches.take_focus()
+            QTimer.singleShot(0, turn, turn.branches.take_focus)  # once it is laid out
             announce(self, f"{turn.branches.told.accessibleName()}. {turn.question}")
 
     def _deleted(self, conversation_id: int) -> None:
