@@ -1,7 +1,7 @@
 """llama.cpp as an answer backend: the one module that runs it (`llama_gpu` asks it for graphics cards).
 
-One conversation at a time. The prompt is evaluated in small batches, so that a cancel takes effect within one of
-them; the part of a prompt that equals the one before (the system message) is not evaluated again.
+One conversation at a time. The prompt is evaluated in small batches, and a cancel takes effect even within one of
+them (`llama_stop`); the part of a prompt that equals the one before (the system message) is not evaluated again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from core.answer.backend import SEED, Message
+from core.answer.llama_stop import Halt
 from core.answer.stop import until
 from core.base.errors import ModelDamaged, ModelMissing
 from core.base.events import Control
@@ -30,7 +31,7 @@ BATCH = 64  # tokens evaluated between two looks at the control
 SMALL_MODEL = 300_000_000  # bytes of a model file up to which a short prompt serves better
 SMALL_BUDGET, LARGE_BUDGET = 480, 2600  # prompt tokens: what two laptop cores evaluate in a few seconds
 _MEASURED_READ, _MEASURED_WRITE = 192, 24  # tokens by which the speed is told: a few seconds of a large model
-_SOME_TEXT = "Each passage of a document is read before an answer is written, and the answer names where it comes from. "
+_SOME_TEXT = "Each passage of a document is read before the answer is written, and it names where it comes from. "
 
 # used when the model file carries no template
 _CHATML = (
@@ -46,6 +47,7 @@ class LlamaBackend:
         """Raises ModelMissing, and ModelDamaged when llama.cpp cannot load the file."""
         self._id = model_id
         self._llm = _open(path, context_size, threads)
+        self._halt = Halt(self._llm.ctx)
         self._context_size = int(self._llm.n_ctx())
         self._small = path.stat().st_size <= SMALL_MODEL
         self._render = _template(self._llm)
@@ -85,7 +87,7 @@ class LlamaBackend:
     def generate(
         self, messages: Sequence[Message], max_tokens: int, control: Control, stop: Sequence[str] = ()
     ) -> Iterator[str]:
-        return until(self._decode(self._prompt(messages), max_tokens, control), stop)
+        return until(self._heard(self._decode(self._prompt(messages), max_tokens, control), control), stop)
 
     def measure(self, control: Control) -> Speed:
         """Tokens a second on this machine, as they are at the moment. Raises Cancelled."""
@@ -109,6 +111,10 @@ class LlamaBackend:
 
     def close(self) -> None:
         self._llm.close()
+
+    def _heard(self, pieces: Iterator[str], control: Control) -> Iterator[str]:
+        with self._halt.listening(control):
+            yield from pieces
 
     def _decode(self, prompt: list[int], max_tokens: int, control: Control) -> Iterator[str]:
         self._evaluate(prompt, control)

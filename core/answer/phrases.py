@@ -10,6 +10,7 @@ NO_MODEL = "answer.no-model"
 ASKED_FOR_QUOTES = "answer.asked-for-quotes"
 NO_SUPPORT = "answer.no-support"
 MODEL_WEAK = "answer.model-weak"
+MODEL_FAILED = "answer.model-failed"
 MODEL_SUPPORTED = "answer.model-supported"
 WHOLE_COUNT = "answer.whole.count"
 WHOLE_OTHER_WORDS = "answer.whole.other-words"
@@ -43,6 +44,7 @@ PHRASES = {
     MODEL_WEAK: "These are your documents' own words: what the language model made of them was no answer.",
     OLDER_VERSIONS: "Of documents in several versions the newest comes first.",
     ORDERS_FOUND: "A document that was found gives instructions to a language model: they were not followed.",
+    MODEL_FAILED: "These are your documents' own words. {problem}",
     MODEL_SUPPORTED: "Each sentence is supported by the cited place.",
     WHOLE_COUNT: "{documents} in all, in {passages}.",
     WHOLE_OTHER_WORDS: "Beside them {documents} may say it in other words, judged by meaning alone.",

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.answer import remote_wire
-from core.answer.backend import SEED, Message
+from core.answer.backend import SEED, Backend, Message
 from core.answer.stop import until
-from core.base.errors import KnownError
+from core.base.errors import EndpointFailed
 from core.base.events import Control
+from core.base.types import Answer
 from core.models.endpoint import Endpoint
 
 LARGE_BUDGET = 2600  # prompt tokens, as for a large model on this machine
@@ -23,6 +25,7 @@ _LETTERS_A_TOKEN = 3  # of scripts with letters, on the safe side
 _CHARACTERS_A_TOKEN, _EVENTS_A_TOKEN = 40, 8  # beyond that it does not heed `max_tokens`
 _LONGEST_LIST = 1 << 20
 _MOST_MODELS = 500
+_DONE = "[DONE]"
 
 
 class RemoteBackend:
@@ -30,6 +33,7 @@ class RemoteBackend:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
+        self.asked = False  # whether anything was sent to it
 
     @property
     def id(self) -> str:
@@ -58,7 +62,7 @@ class RemoteBackend:
     def generate(
         self, messages: Sequence[Message], max_tokens: int, control: Control, stop: Sequence[str] = ()
     ) -> Iterator[str]:
-        """Raises KnownError besides what every backend raises: the endpoint was not reached, refused or broke off."""
+        """As every backend. Raises EndpointFailed, too: the endpoint was not reached, refused or broke off."""
         body = {
             "model": self.endpoint.model, "messages": [{"role": m.role, "content": m.content} for m in messages],
             "max_tokens": max_tokens, "temperature": 0, "seed": SEED, "stream": True, "stop": list(stop[:_STOPS]),
@@ -71,20 +75,33 @@ class RemoteBackend:
         """Nothing is held: each answer has a connection of its own."""
 
     def _pieces(self, body: dict[str, Any], max_tokens: int, control: Control) -> Iterator[str]:
+        self.asked = True
         length, events = max_tokens * _CHARACTERS_A_TOKEN, max_tokens * _EVENTS_A_TOKEN + 100
+        ended = False
         for event in _events(remote_wire.lines(self.endpoint, "/chat/completions", body, control)):
-            piece = _content(event, self.endpoint)
-            length, events = length - len(piece), events - 1
+            if event.strip() == _DONE:
+                return
+            piece, last = _content(event, self.endpoint)
+            ended, length, events = ended or last, length - len(piece), events - 1
             if length < 0 or events < 0:
                 return
             if piece:
                 yield piece
+        if not ended:
+            raise EndpointFailed(f"{self.endpoint.host} broke off in the middle.", "Look whether it still runs.")
+
+
+def marked(answer: Answer, backend: Backend | None, *, going: bool = False) -> Answer:
+    """`answer`, saying where its passages went, or are `going` to next: nobody shall have to guess it."""
+    if not isinstance(backend, RemoteBackend) or answer.record is None or not (going or backend.asked):
+        return answer
+    return replace(answer, record=replace(answer.record, sent_to=backend.endpoint.host))
 
 
 def offered(endpoint: Endpoint, control: Control) -> tuple[str, ...]:
     """Names of the models that the endpoint offers.
 
-    Raises KnownError: not reached, not allowed, or no such interface; Cancelled.
+    Raises EndpointFailed: not reached, not allowed, or no such interface; Cancelled.
     """
     data = b""
     for line in remote_wire.lines(endpoint, "/models", None, control):
@@ -99,7 +116,7 @@ def offered(endpoint: Endpoint, control: Control) -> tuple[str, ...]:
 
 
 def _events(received: Iterator[bytes]) -> Iterator[str]:
-    """The data of server-sent events (WHATWG HTML, section 9.2), up to [DONE]; or the whole text of a plain answer."""
+    """The data of server-sent events (WHATWG HTML, section 9.2), or the whole text of a plain answer."""
     data, plain, streams = list[str](), list[str](), False
     for raw in received:
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
@@ -107,30 +124,32 @@ def _events(received: Iterator[bytes]) -> Iterator[str]:
             streams = True
             data.append(line[5:].removeprefix(" "))
         elif not line and data:
-            event, data = "\n".join(data), []
-            if event.strip() == "[DONE]":
-                return
-            yield event
+            yield "\n".join(data)
+            data = []
         elif not streams and not line.startswith((":", "event:", "id:", "retry:")):
             plain.append(line)
-    if data and "\n".join(data).strip() != "[DONE]":
-        yield "\n".join(data)
-    if not streams and any(plain):
-        yield "\n".join(plain)
+    if data or any(plain):
+        yield "\n".join(data or plain)
 
 
-def _content(event: str, endpoint: Endpoint) -> str:
-    """The piece of text in one event. Raises KnownError for an error that the endpoint tells, or what is no event."""
+def _content(event: str, endpoint: Endpoint) -> tuple[str, bool]:
+    """The piece of text in one event, and whether it is the last one.
+
+    Raises EndpointFailed for an error that it tells, and for what is no event.
+    """
     try:
         value = json.loads(event)
         if value.get("error"):
-            raise KnownError(f"{endpoint.host} could not answer: {str(value['error'])[:200]}", "Look at its messages.")
+            said = f"{endpoint.host} could not answer: {str(value['error'])[:200]}"
+            raise EndpointFailed(said, "Look at its own messages.")
         choice = value["choices"][0] if value["choices"] else {}
         piece = (choice.get("delta") or choice.get("message") or {}).get("content")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, IndexError) as error:
+        last = "message" in choice or bool(choice.get("finish_reason"))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _other(endpoint) from error
-    return piece if isinstance(piece, str) else ""
+    return piece if isinstance(piece, str) else "", last
 
 
-def _other(endpoint: Endpoint) -> KnownError:
-    return KnownError(f"{endpoint.host} does not speak the interface of OpenAI.", "Check the address: it ends in /v1.")
+def _other(endpoint: Endpoint) -> EndpointFailed:
+    what = f"{endpoint.host} does not speak the interface of OpenAI."
+    return EndpointFailed(what, "Check the address: it ends in /v1.")

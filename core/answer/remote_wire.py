@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.base.errors import KnownError
+from core.base.errors import EndpointFailed, KnownError
 from core.base.events import Control
 from core.models.endpoint import Endpoint, addresses
 
@@ -35,7 +35,7 @@ def lines(endpoint: Endpoint, path: str, body: dict[str, Any] | None, control: C
     """The lines of the answer to a POST of `body`, or to a GET without one, as they come.
 
     Raises:
-        KnownError: not reached, not allowed, refused, silent for minutes, or broken off.
+        EndpointFailed: not reached, not allowed, refused, silent for minutes, or broken off.
         Cancelled: within a moment, whatever the endpoint does.
     """
     exchange = _Exchange(endpoint, path, body)
@@ -63,7 +63,8 @@ class _Exchange:
                 item = self._heard.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 if time.monotonic() - last > SILENT_SECONDS:
-                    raise KnownError(f"{self._endpoint.host} has fallen silent.", "Look whether it works.") from None
+                    what = f"{self._endpoint.host} has fallen silent."
+                    raise EndpointFailed(what, "Look whether it works.") from None
                 continue
             last = time.monotonic()
             if item is None:
@@ -84,11 +85,13 @@ class _Exchange:
         try:
             self._talk()
             self._put(None)
-        except KnownError as error:
-            self._put(error)
+        except KnownError as error:  # its address is not allowed, or not known
+            self._put(EndpointFailed(error.message, error.advice))
         except (OSError, http.client.HTTPException, ValueError) as error:
             what = f"{self._endpoint.host} could not be reached, or broke off ({error or type(error).__name__})."
-            self._put(KnownError(what, "Look whether it runs, and whether the address is right."))
+            self._put(EndpointFailed(what, "Look whether it runs, and whether the address is right."))
+        except Exception as error:  # a bug: raised where somebody sees it, not lost with this thread
+            self._put(error)
         finally:
             if self._connection is not None:
                 self._connection.close()
@@ -101,8 +104,8 @@ class _Exchange:
         if response.status != http.client.OK:
             raise self._refused(response)
         while not self._over.is_set() and (line := response.readline(_LONGEST_LINE)):
-            if len(line) == _LONGEST_LINE:
-                raise KnownError(
+            if len(line) >= _LONGEST_LINE:
+                raise EndpointFailed(
                     f"{self._endpoint.host} sends what is no answer.", "Look whether the address is right."
                 )
             self._put(line)
@@ -117,13 +120,13 @@ class _Exchange:
         connection.request("GET" if data is None else "POST", path, data, headers)
         return connection.getresponse()
 
-    def _refused(self, response: http.client.HTTPResponse) -> KnownError:
+    def _refused(self, response: http.client.HTTPResponse) -> EndpointFailed:
         if 300 <= response.status < 400:
             what = f"{self._endpoint.host} points to another place, which is not followed."
-            return KnownError(what, "Type the address that it should be.")
+            return EndpointFailed(what, "Type the address that it should be.")
         said = " ".join(response.read(_SHOWN * 4).decode("utf-8", "replace").split())[:_SHOWN]
         what = f"{self._endpoint.host} refused the request ({response.status}{': ' if said else ''}{said})."
-        return KnownError(what, "Look whether the model's name is right and the endpoint wants a key.")
+        return EndpointFailed(what, "Look whether the model's name is right and the endpoint wants a key.")
 
     def _put(self, item: bytes | Exception | None) -> None:
         while not self._over.is_set():

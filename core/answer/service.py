@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from core.answer.evidence import MAX_PASSAGES, Evidence, gather
 from core.answer.notes import noted
 from core.answer.scale import Scale
 from core.answer.write import Draft, write
-from core.base.errors import BadQuery
+from core.base.errors import BadQuery, EndpointFailed
 from core.base.events import Control
 from core.base.types import (
     Answer,
@@ -95,7 +95,11 @@ class Answerer:
         on_partial({"answer": quoted})
         if mode == EXTRACTIVE or self.backend is None:
             return quoted, ""
-        draft = write(evidence, ranking, chosen, self.backend, self.encoder, self.scale, on_partial, control)
+        try:
+            draft = write(evidence, ranking, chosen, self.backend, self.encoder, self.scale, on_partial, control)
+        except EndpointFailed as error:  # the quotes stand, and it is told why they stand alone
+            why = phrases.say(phrases.MODEL_FAILED, problem=str(error))
+            return replace(quoted, reason=why, model=self.backend.id), ""
         if draft.useful:
             return _written(question, result, draft, self.backend.id), draft.prompt
         reason = phrases.MODEL_WEAK if draft.supported else phrases.NO_SUPPORT

@@ -84,6 +84,12 @@ class ModelDamaged(KnownError):
     code = "model-damaged"
 
 
+class EndpointFailed(KnownError):
+    """Another program that should write an answer was not reached, refused, or broke off."""
+
+    code = "endpoint-failed"
+
+
 class NotFound(KnownError):
     """A passage, document, concept or generation that is not (or no longer) in the library."""
 
@@ -98,7 +104,8 @@ BY_CODE: dict[str, type[KnownError]] = {
     cls.code: cls
     for cls in (
         KnownError, PathMissing, NoPermission, NotALibrary, LibraryTooNew, LibraryLocked, LibraryDamaged,
-        DiskFull, BadQuery, BadSetting, BadDataset, IndexDamaged, ModelMissing, ModelDamaged, NotFound, ChildDied,
+        DiskFull, BadQuery, BadSetting, BadDataset, IndexDamaged, ModelMissing, ModelDamaged, EndpointFailed,
+        NotFound, ChildDied,
     )
 }  # fmt: skip
 

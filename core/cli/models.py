@@ -9,11 +9,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from core.base.errors import Cancelled, DiskFull
+from core.base.errors import Cancelled, DiskFull, KnownError
 from core.cli.output import err, out, print_json, progress
 
 if TYPE_CHECKING:
+    from core.base.events import Control
     from core.models.catalogue import ModelNeeds
+    from core.models.endpoint import Endpoint
 
 models = typer.Typer(no_args_is_help=True, help="Encoders, rerankers and language models.")
 
@@ -76,6 +78,70 @@ def use(
 
 
 @models.command()
+def measure(id: str, json: Json = False) -> None:
+    """Tell how many tokens a second an installed language model reads and writes on this machine."""
+    from core.worker.probing import measure as run
+
+    with progress() as line:
+        speed = run(id, control=line.control)
+    if json:
+        print_json(speed)
+        return
+    out.print(f"{id}: writes {speed.write:.1f} and reads {speed.read:.0f} tokens a second", markup=False)
+
+
+@models.command()
+def endpoint(
+    url: Annotated[str, typer.Argument(help="Such as http://127.0.0.1:8080/v1; without, what is set is told.")] = "",
+    model: Annotated[str, typer.Option(help="Which of its models; by default the only one it offers.")] = "",
+    anywhere: Annotated[
+        bool, typer.Option("--anywhere", help="Allow an address outside of this machine and its private networks.")
+    ] = False,
+    context: Annotated[int, typer.Option(help="Tokens that it gives question and answer together.")] = 0,
+    off: Annotated[bool, typer.Option("--off", help="Switch it off; answers are written here again.")] = False,
+    json: Json = False,
+) -> None:
+    """Let an OpenAI-compatible endpoint on your own machine or network write the answers.
+
+    Questions and the passages found for them are sent to it. There is none until you name one. A key, where one is
+    wanted, is read from the environment variable WHYMATCH_ENDPOINT_KEY.
+    """
+    from dataclasses import asdict, replace
+
+    from core.models import endpoint as endpoints
+
+    if url:
+        with progress() as line:
+            endpoints.keep(_endpoint(url, model, anywhere, context, line.control))
+    kept = endpoints.kept()
+    if off and kept is not None:
+        kept = replace(kept, in_use=False)
+        endpoints.keep(kept)
+    if json:
+        print_json({"endpoint": kept and {**asdict(kept), "host": kept.host}})
+    elif kept is None:
+        out.print("No endpoint is named: answers are written on this computer.", markup=False)
+    else:
+        state = "writes the answers: questions and passages are sent to it" if kept.in_use else "is switched off"
+        out.print(f"{kept.title} {state}.", markup=False)
+
+
+def _endpoint(url: str, model: str, anywhere: bool, context: int, control: Control) -> Endpoint:
+    """The endpoint in use from now on. Raises KnownError when it offers several models and none is named."""
+    from core.answer.remote import offered
+    from core.models.endpoint import made
+
+    named = made(url, model, in_use=True, anywhere=anywhere, context=context)
+    if model:
+        return named
+    names = offered(named, control)
+    if len(names) != 1:
+        said = ", ".join(names[:20]) or "none"
+        raise KnownError(f"{named.host} offers these models: {said}.", "Name one of them with --model.")
+    return made(url, names[0], in_use=True, anywhere=anywhere, context=context)
+
+
+@models.command()
 def renew(id: str, json: Json = False) -> None:
     """Export an encoder that an older version installed again, for speed. Nothing is fetched; its vectors stay good."""
     from core.encode.renew import renew as run
@@ -129,6 +195,7 @@ def _show(json: bool) -> None:
         state = used if row.active else "installed" if row.installed else "not installed"
         state = "damaged" if row.damaged else "fetched in part" if row.partial else state
         state += ", of an older version" if row.outdated else ""
+        state += f", writes {row.write_speed:.0f} tokens/s" if row.write_speed else ""
         languages = ", ".join(row.languages[:4]) + (" …" if len(row.languages) > 4 else "")
         table.add_row(escape(row.id), row.kind, _megabytes(row.size), escape(row.licence), escape(languages), state)
     out.print(table)

@@ -31,7 +31,11 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `judge_next {asked: [question, ...]}` -> `core.worker.judging.ToJudge`: the next question to judge by hand, none of
   those asked before; an empty one when there is none left. `Library.judge` takes the verdict.
 - `answer`: `ask {question, history: [Turn], result: SearchResult, mode: "auto"|"extractive"}` ->
-  partials, then `Answer`.
+  partials, then `Answer`. A question about the whole library (how many, list all, compare, summarise, timeline) is
+  answered from all that matches, unless `scope: "best"` says from the best passages; its partials are answers from
+  what has been read so far. `ask_all`, with the same arguments, does so with any question.
+  `stand_alone {question, history: [Turn]}` -> the question of a conversation as a language model writes it out, to be
+  searched for; empty where the rules of `retrieve` are to do it.
 - `view`: `page {document_id, number, scale, spans: [[start, end], ...], password: text or none}` (offsets in the
   document's text; without a password the remembered one is taken) ->
   `{number, pages, width, height, image: base64 PNG, rects: [[left, top, right, bottom], ...]}` in pixels;
@@ -48,11 +52,14 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
   `core.worker.concept_naming.Naming`;
   `reencode {model: id}` makes the index anew with another encoder beside the present one, which serves until then, ->
   `{generation, encoder, passages, encoded, seconds, before}`; `rollback {to: generation}` -> `{generation}`.
-- `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or ""}`;
+- `models`: `list {}`, `use {id}`, `remove {id}` -> `{models: [ModelEntry], library_encoder: id or "", memory: bytes
+  of the machine, endpoint: none or {url, model, in_use, anywhere, context, host}}`;
   `needs {spec}` -> `ModelNeeds` (licence, download, disk and memory, before anything is fetched);
   `add {spec}` -> as `list`, with `id`; cancelled at once, and gone on with by the next `add` of the same model;
   `renew {id}` exports an `outdated` encoder again -> as `add`.
-  `measure {id}` tells how fast an installed language model is on this machine -> as `list`.
+  `measure {id}` tells how fast an installed language model is on this machine -> as `list`;
+  `endpoint_look {url, anywhere}` asks an endpoint for its models -> `{url, host, models: [name]}`;
+  `endpoint_use {url, model, in_use, anywhere, context}`, `endpoint_forget {}` -> as `list`.
 - `probe`: `try {path}` loads a file of a language model and writes some tokens -> `{read, write}` in tokens a second;
   the child may die of it (started by `core.worker.probing` only).
 - `watch`: `watch {every, settle}` (seconds) -> a partial `{"paths": n}` each time that n files in the library's

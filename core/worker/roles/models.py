@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from core.answer.remote import offered
 from core.base.errors import IndexDamaged, KnownError
 from core.base.paths import models
 from core.index import generation
 from core.models import catalogue
+from core.models import endpoint as endpoints
 from core.worker import probing
 from core.worker.server import Call
 
@@ -38,6 +43,13 @@ class ModelsRole:
                 from core.encode.renew import renew  # heavy, too
 
                 return {"id": renew(str(args["id"]), control=call.control, listener=call.listen).id} | self._list()
+            case "endpoint_look":
+                endpoint = endpoints.made(str(args["url"]), "", anywhere=bool(args.get("anywhere")))
+                return {"url": endpoint.url, "host": endpoint.host, "models": offered(endpoint, call.control)}
+            case "endpoint_use":
+                _use_endpoint(args)
+            case "endpoint_forget":
+                endpoints.forget()
             case "use":
                 catalogue.use(str(args["id"]))
             case "remove":
@@ -62,8 +74,13 @@ class ModelsRole:
         catalogue.remove(id)
 
     def _list(self) -> dict[str, Any]:
-        """The models, and the encoder that the library's index was made with (empty when it has none yet)."""
-        return {"models": catalogue.listing(), "library_encoder": self._encoder()}
+        """The models, the encoder that the library's index was made with (empty when it has none yet), the machine's
+        memory in bytes, and the endpoint that the person named, if any."""
+        kept = endpoints.kept()
+        return {
+            "models": catalogue.listing(), "library_encoder": self._encoder(),
+            "memory": int(psutil.virtual_memory().total), "endpoint": kept and {**asdict(kept), "host": kept.host},
+        }  # fmt: skip
 
     def _encoder(self) -> str:
         current = self._generation()
@@ -78,6 +95,16 @@ class ModelsRole:
 
     def close(self) -> None:
         pass
+
+
+def _use_endpoint(args: dict[str, Any]) -> None:
+    """Keep an endpoint, and switch it on or off: off as well when it is named for the first time without a word."""
+    endpoints.keep(
+        endpoints.made(
+            str(args["url"]), str(args["model"]), in_use=bool(args.get("in_use")), anywhere=bool(args.get("anywhere")),
+            context=int(args.get("context") or 0),
+        )
+    )  # fmt: skip
 
 
 def make(library: Path | None) -> ModelsRole:
