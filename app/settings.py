@@ -60,6 +60,9 @@ SETTINGS = (
             "Reads no documents while the computer runs on its battery."),
     Setting("start_search_early", bool, True, "Make search ready when the window opens",
             "Loads the search model in the background, so that the first search is quick. Needs memory."),
+    Setting("answer_idle_minutes", int, 5, "Minutes until the language model rests",
+            "A model that was not asked for so long gives its memory back. The next answer loads it again, which takes "
+            "some seconds.", low=1, high=720),
     Setting("geometry", str, ""),
     Setting("last_page", str, "library", choices=("library", "search", "ask", "concepts", "adapt")),
     Setting("last_folder", str, ""),

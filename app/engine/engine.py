@@ -54,6 +54,7 @@ class Engine(QObject):
         self._restarts: dict[str, Restarts] = {}
         self._ladders: dict[int, QTimer] = {}
         self._idle: dict[str, QTimer] = {}
+        self._idle_ms: dict[str, int] = {}  # where the person chose another time than IDLE_MS
         self._next = 1
         self._closed = False
 
@@ -67,6 +68,12 @@ class Engine(QObject):
     def prepare(self, role: str) -> None:
         """Start a resident role ahead of its first call."""
         self._child(role)
+
+    def set_idle(self, role: str, milliseconds: int) -> None:
+        """How long a role may rest before its child is ended; from now on also for one that rests already."""
+        self._idle_ms[role] = milliseconds
+        if role in self._idle:
+            self._idle[role].setInterval(milliseconds)
 
     def state(self, role: str) -> str:
         child = self._residents.get(role)
@@ -213,6 +220,7 @@ class Engine(QObject):
             case "bug":
                 call.end_failed(decode.bug(reply.data))
             case _:
+                self._limit(child.role).worked()
                 self._finish_result(reply, call)
 
     def _finish_result(self, reply: Reply, call: Call) -> None:
@@ -268,7 +276,8 @@ class Engine(QObject):
         if role not in IDLE_MS:
             return
         if role not in self._idle:
-            self._idle[role] = self._timer(IDLE_MS[role], lambda: self._unload(role))
+            wait = self._idle_ms.get(role, IDLE_MS[role])
+            self._idle[role] = self._timer(wait, lambda: self._unload(role))
         self._idle[role].start()
 
     def _unload(self, role: str) -> None:

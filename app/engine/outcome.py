@@ -69,7 +69,7 @@ class Outcome:
 
 
 class Restarts:
-    """Lets a role be started again at most `limit` times within `seconds`."""
+    """Lets a role be started again at most `limit` times within `seconds`, counted from when it last worked."""
 
     def __init__(self, limit: int = 3, seconds: float = 300.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._seconds, self._clock = limit, seconds, clock
@@ -77,6 +77,10 @@ class Restarts:
 
     def died(self) -> None:
         self._deaths.append(self._clock())
+
+    def worked(self) -> None:
+        """It did what it was asked, so it does not die of being started."""
+        self._deaths.clear()
 
     @property
     def allowed(self) -> bool:

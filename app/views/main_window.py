@@ -151,6 +151,7 @@ class MainWindow(QMainWindow):
             self._trouble(error)
             return
         engine = Engine(str(self.folder), self._command)
+        engine.set_idle(protocol.ANSWER, self._idle_ms())
         jobs = Jobs(engine, engine, options=lambda: {key: self._settings.get(key) for key in ("ocr", "battery")})
         JobMessages(jobs, self._notifications, engine)
         self.context = Context(engine, library, self._settings, self._theme, self.navigate, self._notifications, jobs)
@@ -268,6 +269,11 @@ class MainWindow(QMainWindow):
             self._theme.set_mode(self._settings.get(key))
         elif key == "text_percent":
             self._theme.set_text_percent(self._settings.get(key))
+        elif key == "answer_idle_minutes" and self.context is not None:
+            self.context.engine.set_idle(protocol.ANSWER, self._idle_ms())
+
+    def _idle_ms(self) -> int:
+        return int(self._settings.get("answer_idle_minutes")) * 60_000
 
     def _show_job(self, progress: Progress | None = None) -> None:
         if self.context is None:

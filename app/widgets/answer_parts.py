@@ -98,9 +98,28 @@ def _made_text(answer: Answer) -> str:
         return tr("Your documents do not say.")
     if answer.mode is AnswerMode.EXTRACTIVE:
         return tr("Quoted from your documents")
+    if sent_to(answer):
+        return tr("Written by {model}, checked against your documents", model=answer.model)
     if not answer.model:
         return tr("Written by the local model, checked against your documents")
     return tr("Written by the local model {model}, checked against your documents", model=answer.model)
+
+
+def sent_to(answer: Answer) -> str:
+    """The endpoint that question and passages went to; empty where all stayed in this program."""
+    return answer.record.sent_to if answer.record is not None else ""
+
+
+def sent_text(answer: Answer) -> str:
+    """Says so, wherever the answer is shown."""
+    where = sent_to(answer)
+    return tr("Your question and the passages found were sent to {where}.", where=where) if where else ""
+
+
+def writing_text(answer: Answer | None) -> str:
+    """Who is at work while `answer`, the first one, stands."""
+    where = sent_to(answer) if answer is not None else ""
+    return tr("{where} is writing…", where=where) if where else tr("The local model is writing…")
 
 
 def left_out_lines(answer: Answer) -> str:
