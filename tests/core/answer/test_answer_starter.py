@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -55,6 +57,37 @@ def test_cancel_during_the_prompt_and_between_tokens(backend: LlamaBackend) -> N
     control.cancel()
     with pytest.raises(Cancelled):
         next(pieces)
+
+
+def test_a_cancel_ends_an_evaluation_that_is_going_on(backend: LlamaBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cancel comes when llama.cpp is at work on a batch: it is not waited for the batch's end."""
+    before = "".join(backend.generate(CHAT, 8, Control()))
+    llm, control, evaluated = backend._llm, Control(), []
+    evaluate = llm.eval
+
+    def cancelled_within(tokens: list[int]) -> None:
+        control.cancel()
+        while not backend._halt.asked:
+            time.sleep(0.001)
+        evaluated.append(len(tokens))
+        evaluate(tokens)
+        evaluated.append(0)  # it was let go on to the end
+
+    monkeypatch.setattr(llm, "eval", cancelled_within)
+    with pytest.raises(Cancelled):
+        next(backend.generate([CHAT[0], Message("user", "word " * 200)], 8, control))
+    monkeypatch.undo()
+    assert len(evaluated) == 1
+    assert not backend._halt.asked
+    assert "".join(backend.generate(CHAT, 8, Control())) == before
+
+
+def test_no_thread_stays_behind_an_answer(backend: LlamaBackend) -> None:
+    list(backend.generate(CHAT, 4, Control()))
+    left = backend.generate(CHAT, 40, Control())
+    next(left)
+    del left
+    assert [thread.name for thread in threading.enumerate() if thread.name == "stop-watch"] == []
 
 
 def test_the_whole_way_with_the_real_models(
