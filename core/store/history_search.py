@@ -12,6 +12,7 @@ from core.store.turns import searchable, shown_texts
 
 _ALL = -1  # no limit, to SQLite
 AROUND = 60  # characters that are shown before what was found
+MOST_WORDS = 50  # of what is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Found:
 def find(db: Database, text: str, limit: int = 200) -> list[Found]:
     """Conversations in whose title and exchanges all words of `text` stand (parts of words count, case and accents do
     not), in the order of the list of conversations. Without a word: all of them."""
-    words = list(dict.fromkeys(searchable(text).split()))
+    words = list(dict.fromkeys(searchable(text).split()))[:MOST_WORDS]
     held = _held(db, words)
     found: list[Found] = []
     for one in conversations(db, _ALL):
@@ -43,10 +44,13 @@ def find(db: Database, text: str, limit: int = 200) -> list[Found]:
 def _held(db: Database, words: list[str]) -> dict[int, dict[int, set[str]]]:
     """conversation -> exchange -> the words that it holds."""
     held: dict[int, dict[int, set[str]]] = {}
-    for word in words:
-        rows = db.execute("SELECT conversation_id, id FROM turn WHERE instr(words, ?) > 0", (word,)).fetchall()
-        for conversation_id, turn_id in rows:
-            held.setdefault(conversation_id, {}).setdefault(turn_id, set()).add(word)
+    if not words:
+        return held
+    either = " OR ".join(["instr(words, ?) > 0"] * len(words))
+    for conversation_id, turn_id, text in db.execute(
+        f"SELECT conversation_id, id, words FROM turn WHERE {either}", words
+    ).fetchall():
+        held.setdefault(conversation_id, {})[turn_id] = {word for word in words if word in text}
     return held
 
 
@@ -54,14 +58,15 @@ def _found(db: Database, one: Conversation, in_turns: dict[int, set[str]]) -> Fo
     if not in_turns:
         return Found(one)
     best = max(in_turns, key=lambda turn: (len(in_turns[turn]), turn))
-    question, answer = db.execute("SELECT question, answer FROM turn WHERE id = ?", (best,)).fetchone()
-    pieces = list(shown_texts(question, _revive(answer)))
-    return Found(one, best, _cut(max(pieces, key=lambda piece: _number(piece, in_turns[best])), in_turns[best]))
+    words, question, answer = db.execute("SELECT words, question, answer FROM turn WHERE id = ?", (best,)).fetchone()
+    at = _fullest(words.split("\n"), in_turns[best])
+    piece = question if at == 0 else list(shown_texts(question, _revive(answer)))[at]
+    return Found(one, best, _cut(piece, in_turns[best]))
 
 
-def _number(piece: str, words: set[str]) -> int:
-    plain = searchable(piece)
-    return sum(word in plain for word in words)
+def _fullest(lines: list[str], words: set[str]) -> int:
+    """The line that holds the most words; the first of them."""
+    return max(range(len(lines)), key=lambda at: (sum(word in lines[at] for word in words), -at))
 
 
 def _cut(piece: str, words: set[str]) -> str:

@@ -190,12 +190,13 @@ CREATE TABLE lens (
 
 _CONVERSATIONS = """
 -- a conversation is a tree of exchanges: `parent` is the one before, `leaf` the end of the branch that is shown.
--- `words` is what an exchange is searched by: question and answer without case and accents
+-- `words` is what an exchange is searched by: question and answer without case and accents; the index holds them, too,
+-- so that a search need not pass over the answers
 ALTER TABLE conversation ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE conversation ADD COLUMN leaf INTEGER;
 ALTER TABLE turn ADD COLUMN parent INTEGER REFERENCES turn(id) ON DELETE CASCADE;
 ALTER TABLE turn ADD COLUMN words TEXT NOT NULL DEFAULT '';
-CREATE INDEX turn_conversation ON turn (conversation_id);
+CREATE INDEX turn_words ON turn (conversation_id, words);
 CREATE INDEX turn_parent ON turn (parent);
 UPDATE turn SET parent = (
     SELECT max(b.id) FROM turn b WHERE b.conversation_id = turn.conversation_id AND b.id < turn.id);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from sqlite_utils import Database
 
 from core.base.types import Answer, Support
 from core.base.wire import from_plain, to_plain
-from core.text.normalize import fold
 
 COLUMNS = "id, question, search_text, answer, asked"
+_UNSEEN = re.compile("[\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufeff]")  # accents, soft hyphens, zero widths
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,11 @@ class StoredTurn:
 
 
 def searchable(text: str) -> str:
-    """`text` without case, compatibility forms and accents, its white space made single blanks."""
-    plain = unicodedata.normalize("NFD", fold(text).text)
-    return " ".join("".join(c for c in plain if unicodedata.category(c) != "Mn").split())
+    """`text` without case, compatibility forms, accents and invisible characters, its white space single blanks."""
+    if not text.isascii():
+        text = _UNSEEN.sub("", unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold()))
+        text = unicodedata.normalize("NFC", text)
+    return " ".join(text.lower().split())
 
 
 def shown_texts(question: str, answer: Answer) -> Iterator[str]:
