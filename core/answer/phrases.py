@@ -13,6 +13,7 @@ MODEL_WEAK = "answer.model-weak"
 MODEL_FAILED = "answer.model-failed"
 MODEL_SUPPORTED = "answer.model-supported"
 WHOLE_COUNT = "answer.whole.count"
+WHOLE_AT_LEAST = "answer.whole.at-least"
 WHOLE_OTHER_WORDS = "answer.whole.other-words"
 WHOLE_COPIES = "answer.whole.copies"
 WHOLE_HELD = "answer.whole.held"
@@ -47,6 +48,7 @@ PHRASES = {
     MODEL_FAILED: "These are your documents' own words. {problem}",
     MODEL_SUPPORTED: "Each sentence is supported by the cited place.",
     WHOLE_COUNT: "{documents} in all, in {passages}.",
+    WHOLE_AT_LEAST: "At least {documents}, in {passages}.",
     WHOLE_OTHER_WORDS: "Beside them {documents} may say it in other words, judged by meaning alone.",
     WHOLE_COPIES: "Copies and other versions are not counted: there are {number} of them.",
     WHOLE_HELD: "Found in {documents}, in {passages}.",

@@ -7,6 +7,7 @@ and sorts, and adds nothing. What is there so far is told again and again, so th
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -24,7 +25,7 @@ from core.answer.whole.kinds import Plan, Whole
 from core.answer.whole.mapping import MOST_GROUPS, Mapper
 from core.answer.whole.reading import Reader, Said
 from core.answer.whole.telling import Quoting, Reach, Told
-from core.base.events import Control, Throttle
+from core.base.events import Control
 from core.base.types import Answer, AnswerRecord, Citation, Filters, SearchResult
 from core.encode.encoder import Encoder
 from core.search.every import MOST, Match, Matches, every
@@ -32,10 +33,11 @@ from core.search.searcher import Searcher
 from core.text.language import detect
 
 SECONDS = 0.25  # between two partial answers
+_REST = 10.0  # times as long as making a partial answer took
 NEAR_MISSES = 3
 EXTRACTIVE = "extractive"
 _SENTENCES, _ALONE = 3, 7  # of a summary: of one document among several, of a single one
-_WRITES = (Whole.LIST, Whole.SUMMARY, Whole.COMPARE)  # where a model's words may stand in for quotes
+_WRITES = (Whole.LIST, Whole.SUMMARY)  # where a model's words may stand in for quotes: each is about one document
 
 Partial = Callable[[dict[str, Any]], None]
 
@@ -81,7 +83,8 @@ class _Run:
     ) -> None:  # fmt: skip
         self._whole, self._question, self._result, self._mode = whole, question, result, mode
         self._on_partial, self._control, self._most = on_partial, control, most
-        self._throttle = Throttle(SECONDS)
+        self._next = 0.0  # when the next partial answer may be told
+        self._cost = 0.0  # seconds that making one takes
         db = whole.searcher.snapshot().db
         self._plan, self._filters = scope.named(db, plan, result.query.filters)
         self._reach = Reach(within=_within(self._filters, result.query.filters, plan))
@@ -92,16 +95,18 @@ class _Run:
             for said in self._said(subject, found):
                 self._reach.said += said
                 self._sides.setdefault(subject, []).extend(said)
-                if self._throttle.ready():
+                if time.monotonic() >= self._next:
                     self._tell(self._quoted())
         groups = self._groups()
         if not groups:
             return telling.nothing(self._question, self._plan, self._reach, self._near(), self._record())
         quoted = self._quoted()
-        if self._whole.backend is None or self._mode == EXTRACTIVE or self._plan.kind not in _WRITES:
+        backend = self._whole.backend
+        # a small model takes two seconds a document, and what it made of them was no better or false each time
+        if backend is None or backend.small or self._mode == EXTRACTIVE or self._plan.kind not in _WRITES:
             return quoted
         self._tell(quoted)
-        return self._written(groups, quoted, self._whole.backend)
+        return self._written(groups, quoted, backend)
 
     # the map
 
@@ -161,15 +166,21 @@ class _Run:
         return grouping.by_document(self._reach.said, grouping.A_DOCUMENT if self._plan.subject else _ALONE)
 
     def _quoted(self) -> Answer:
-        quoting = Quoting()
-        return self._made([quoting.quote(group) for group in self._groups()])
+        began = time.monotonic()
+        groups, quoting = self._groups(), Quoting()
+        made = self._made([quoting.quote(group) for group in groups[: telling.SHOWN]], len(groups))
+        self._cost = time.monotonic() - began
+        return made
 
-    def _made(self, told: Sequence[Told], model: str = "", prompt: str = "") -> Answer:
-        made = telling.answer(self._question, self._plan, self._reach, told, self._record(), model=model)
-        return records.kept(made, made.record, prompt) if made.record else made
+    def _made(self, told: Sequence[Told], total: int, model: str = "", prompt: str = "") -> Answer:
+        record = self._record()
+        made = telling.answer(self._question, self._plan, self._reach, told, total, record, model=model)
+        return records.kept(made, record, prompt)
 
     def _tell(self, answer: Answer) -> None:
+        """Tell what is there; a long answer is told less often, so that telling stays a small part of the work."""
         self._on_partial({"answer": answer})
+        self._next = time.monotonic() + max(SECONDS, _REST * self._cost)
 
     # the model
 
@@ -184,7 +195,7 @@ class _Run:
             prompts.append(prompt)
             if told is not None:
                 written[number] = told
-                answer = self._made(self._merged(groups, written), backend.id, _hash(prompts))
+                answer = self._made(self._merged(groups, written), len(groups), backend.id, _hash(prompts))
                 self._tell(answer)
         return answer
 
@@ -193,7 +204,7 @@ class _Run:
         quoting = Quoting()
         passages = {match.passage.id: match.passage for match in self._reach.matches}
         merged = []
-        for number, group in enumerate(groups):
+        for number, group in enumerate(groups[: telling.SHOWN]):
             told = written.get(number) or quoting.quote(group)
             merged.append(quoting.renumbered(told, passages))
         return merged

@@ -8,6 +8,7 @@ Carbonell and Goldstein 1998).
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ NOVELTY = 0.6  # how much what was taken already counts against a sentence
 OPENING = 0.15  # what the first sentences of a document are worth more: they say what it is about
 MOST_SENTENCES = 400  # of a document that are compared
 _LEAST_WORDS = 4  # content words: a shorter line is a heading, a label, a greeting
+_WHOLE = re.compile(r"[.!…。！।؟۔][\"'”’»」』)\]]*\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,11 @@ def central(matches: Sequence[Match], count: int) -> list[Said]:
 
 
 def _sentences(matches: Sequence[Match]) -> list[_Sentence]:
-    """Sentences, each once, evenly over the document where it has too many; short ones where there are no others."""
+    """Sentences, each once, evenly over the document where it has too many.
+
+    What is short, or ends without a full stop (a title, a row of a table, a name below it), counts where there is
+    nothing else.
+    """
     found: list[_Sentence] = []
     seen: set[frozenset[str]] = set()
     for match in matches:
@@ -60,7 +66,8 @@ def _sentences(matches: Sequence[Match]) -> list[_Sentence]:
             if words and words not in seen and end - start <= LONGEST and not asks:
                 seen.add(words)
                 found.append(_Sentence(Said(match, start, end, 1.0), words, len(found)))
-    whole = [sentence for sentence in found if len(sentence.words) >= _LEAST_WORDS] or found
+    long = [sentence for sentence in found if len(sentence.words) >= _LEAST_WORDS] or found
+    whole = [sentence for sentence in long if _WHOLE.search(sentence.said.text)] or long
     return whole[:: max(1, math.ceil(len(whole) / MOST_SENTENCES))]
 
 

@@ -25,6 +25,8 @@ _MONTHS = (
     "november novembre noviembre novembro ноябрь ноября nov",
     "december dezember décembre diciembre dicembre dezembro декабрь декабря dec dez",
 )  # fmt: skip
+_HAN_YEAR = re.compile("[〇零一二三四五六七八九]{4}(?=年)")
+_HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 _YEAR = r"(?P<y{n}>1[0-9]\d\d|20\d\d)"
 _BEFORE_YEAR = (
     "in|since|by|until|till|from|before|after|around|circa|ca|during|year|im|seit|bis|vor|nach|um|von|jahr|"
@@ -74,7 +76,8 @@ def _pattern() -> re.Pattern[str]:
 
 def dates(text: str) -> list[Date]:
     """The dates that `text` tells of, in reading order, each once."""
-    found = [_date(match) for match in _pattern().finditer(unicodedata.normalize("NFC", text))]
+    plain = _HAN_YEAR.sub(lambda match: match.group().translate(_HAN_DIGITS), unicodedata.normalize("NFC", text))
+    found = [_date(match) for match in _pattern().finditer(plain)]
     return list(dict.fromkeys(date for date in found if date is not None))
 
 

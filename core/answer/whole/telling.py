@@ -74,19 +74,19 @@ class Quoting:
 
 
 def answer(
-    question: str, plan: Plan, reach: Reach, told: Sequence[Told], record: AnswerRecord, *, model: str = ""
+    question: str, plan: Plan, reach: Reach, told: Sequence[Told], total: int, record: AnswerRecord, *, model: str = ""
 ) -> Answer:
-    """`told` are all groups; the first `SHOWN` are shown, all are counted."""
+    """`told` are the first `SHOWN` of `total` groups."""
     sentences = list(_lead(plan, reach))
     groups: list[AnswerGroup] = []
     lines = [sentence.text for sentence in sentences]
-    for one in told[:SHOWN]:
+    for one in told:
         groups.append(AnswerGroup(one.heading, len(sentences), len(sentences) + len(one.sentences)))
         sentences += one.sentences
         lines += ["", one.heading, *(f"- {s.text} {_markers(s)}" for s in one.sentences)]
     return Answer(
         question, AnswerMode.GENERATED if model else AnswerMode.EXTRACTIVE, "\n".join(lines).strip(), tuple(sentences),
-        reason=_reason(plan, reach, len(told), model), model=model, generation=reach.generation, record=record,
+        reason=_reason(plan, reach, total, model), model=model, generation=reach.generation, record=record,
         groups=tuple(groups), read=len(reach.read), matching=reach.total,
     )  # fmt: skip
 
@@ -112,6 +112,8 @@ def _lead(plan: Plan, reach: Reach) -> list[AnswerSentence]:
     surely = {passage.document_id for passage in sure}
     maybe = {said.passage.document_id for said in reach.said} - surely
     phrase = phrases.WHOLE_COUNT if plan.kind is Whole.COUNT else phrases.WHOLE_HELD
+    if reach.unread:
+        phrase = phrases.WHOLE_AT_LEAST
     passages = {passage.id for passage in sure}
     lines = [phrases.say(phrase, documents=_documents(len(surely)), passages=_passages(len(passages)))]
     if maybe:

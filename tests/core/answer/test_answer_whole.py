@@ -163,6 +163,7 @@ def test_copies_are_told_and_not_counted(ask: Any, shelf: Shelf) -> None:
 def test_what_is_not_read_is_told(ask: Any) -> None:
     answer = ask("How many documents mention the ferry Tern?", most=10)
     assert answer.read == 10
+    assert answer.sentences[0].text.startswith("At least 10 documents, in 10 passages.")
     assert answer.matching >= 25
     assert f"{answer.matching - 10} more passages match and were not read." in answer.reason
 
@@ -177,6 +178,7 @@ def test_only_some_groups_are_shown_all_are_counted(ask: Any, monkeypatch: pytes
 
 def test_partial_answers_count_up_and_stop_ends_between_two_passages(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.answer.whole.answering.SECONDS", 0.0)
+    monkeypatch.setattr("core.answer.whole.answering._REST", 0.0)
     control, seen = Control(), []
 
     def told(partial: dict[str, Any]) -> None:
@@ -232,3 +234,10 @@ def test_the_model_is_left_out_when_quotes_are_wished_for(ask: Any) -> None:
     backend = EchoBackend("Anything.")
     ask("List all documents that mention rye bread", backend=backend, mode="extractive")
     assert backend.prompts == []
+
+
+def test_a_small_model_and_a_comparison_keep_to_quotes(ask: Any) -> None:
+    small, large = EchoBackend("Anything.", small=True), EchoBackend("Anything.")
+    assert ask("List all documents that mention rye bread", backend=small).mode is AnswerMode.EXTRACTIVE
+    assert ask("Compare the Dabchick and the Merganser", backend=large).mode is AnswerMode.EXTRACTIVE
+    assert small.prompts == large.prompts == []

@@ -103,6 +103,7 @@ def test_any_question_can_be_asked_of_the_whole() -> None:
         ("2019年5月12日に開業、2020년 5월", [Date(2019, 5, 12), Date(2020, 5)]),
         ("el 5 de mayo de 2001; le 1er janvier 1900; в 1941 году", [Date(2001, 5, 5), Date(1900, 1, 1), Date(1941)]),
         ("since 1850 (1874), 1914-1918, 2021-03", [Date(1850), Date(1874), Date(1914), Date(2021, 3)]),
+        ("松岚湖从二〇二二年起使用", [Date(2022)]),
         ("It holds 2000 passengers, costs 1999 euros and weighs 1,500 kg.", []),
         ("Version 1.2.2019a of 1.2.3.2019 and 39/39/2019", [Date(2019)]),
     ],

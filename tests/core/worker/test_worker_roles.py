@@ -131,6 +131,24 @@ def test_an_answer_cites_the_place(library):
     assert parts[0].event == "partial"
 
 
+def test_a_question_about_the_whole_library_reads_all_of_it(library):
+    question = "How many documents are there?"
+    with ChildClient("search", library) as child:
+        result = child.call("retrieve", {"question": question, "history": [], "filters": {}, "k": 8})
+    parts = []
+    args = {"question": question, "history": [], "result": result, "mode": "extractive"}
+    with ChildClient("answer", library) as child:
+        answer = from_plain(Answer, child.call("ask", args, on_event=parts.append))
+        best = from_plain(Answer, child.call("ask", {**args, "scope": "best"}))
+        every = from_plain(Answer, child.call("ask_all", {**args, "question": "code0003x"}))
+    assert answer.sentences[0].text.startswith("32 documents in all")
+    assert answer.read == answer.matching >= 32
+    first = from_plain(Answer, parts[0].data["answer"])
+    assert (parts[0].event, first.read, first.matching) == ("partial", 0, answer.matching)
+    assert (best.matching, best.groups) == (0, ())
+    assert every.matching > 0
+
+
 def test_a_job_can_be_cancelled_and_goes_on_later(tmp_path, tiny_home):
     make_folder(tmp_path / "docs", 200, suffixes=("txt",))
     control = Control()
