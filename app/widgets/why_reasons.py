@@ -12,7 +12,7 @@ from app.widgets.why_bar import Segment
 from app.widgets.why_figures import additive, signed
 from app.widgets.why_row import RowFigures
 from app.widgets.why_sections import SCORE_DECIMALS, channel_tip
-from core.base.types import DENSE, AccountLine, ConceptShare, Explanation, Span
+from core.base.types import DENSE, STEER, AccountLine, ConceptShare, Explanation, Span
 
 FEW = 5
 _KINDS = {
@@ -23,6 +23,7 @@ _KINDS = {
     "token": "A term that the encoder weighs by what it has learned.",
     "others": "What further passages of it add.",
 }
+_STEERED = "What it adds or takes because you let it count more or less."
 _REST = "The part of the meaning that the named concepts do not account for."
 
 
@@ -72,6 +73,8 @@ def _row(e: Explanation, line: AccountLine, value: float, largest: float) -> Row
 def _tip(e: Explanation, line: AccountLine) -> str:
     if _unexplained(e, line):
         tip = tr(_REST)
+    elif line.channel == STEER:
+        tip = tr(_STEERED)
     elif line.kind in _KINDS:
         tip = tr(_KINDS[line.kind])
     else:
@@ -88,7 +91,7 @@ def _label(e: Explanation, line: AccountLine) -> str:
     if line.kind == "others":
         return tr("Further passages: {way}", way=channel_title(line.channel).lower())
     if line.kind == "concept":
-        return f"«{line.label}»"
+        return f"«{line.label}»" + (f" · {tr('steered')}" if line.channel == STEER else "")
     return f"“{line.label}”" if line.kind in ("word", "added", "token") else line.label or channel_title(line.channel)
 
 

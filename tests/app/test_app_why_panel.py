@@ -31,7 +31,7 @@ from app.widgets.why_sections import (
     term_rows,
     token_rows,
 )
-from core.base.types import RERANK, AccountLine, Explanation, Level, Query, ScorePart, Span, TermMatch
+from core.base.types import RERANK, STEER, AccountLine, Explanation, Level, Query, ScorePart, Span, TermMatch
 
 desk, template = pages_fixtures.desk, pages_fixtures.template
 QUERY = Query("harbour dues fees")
@@ -167,6 +167,13 @@ def test_without_an_account_the_ways_of_searching_are_the_reasons(panel: WhyPane
     rows = reason_rows(bare)
     assert [r.label for r in rows] == ["Further passages: words in common", "Meaning", "Together"]
     assert not any(r.open_ for r in rows)
+
+
+def test_what_is_steered_by_is_told_from_the_meaning(panel: WhyPanel, qtbot: QtBot) -> None:
+    lines = (AccountLine("concept", "dense", "ice", 0.3, id=4), AccountLine("concept", STEER, "ice", 0.7, id=4))
+    steered, meant, _ = reason_rows(replace(explained(panel, qtbot), concepts=(), account=lines, score=1.0))
+    assert (steered.label, meant.label) == ("«ice» · steered", "«ice»")
+    assert "you let it count" in steered.tip
 
 
 def test_the_second_level_has_the_parts_of_a_concept_and_stays_open(panel: WhyPanel, qtbot: QtBot) -> None:
