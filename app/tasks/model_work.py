@@ -11,7 +11,7 @@ from app.engine.call import Call
 from app.engine.engine import Engine
 from app.errors import Message, Notifications
 from app.i18n import tr
-from app.models.model_entries import ModelRow, Needs, needs, rows
+from app.models.model_entries import EndpointRow, ModelRow, Needs, endpoint, needs, offered, rows
 from core.base.events import Progress
 from core.worker.protocol import MODELS
 
@@ -19,13 +19,15 @@ from core.worker.protocol import MODELS
 class ModelWork(QObject):
     """The list of models and the one addition at work.
 
-    `changed()`: the list, or what runs, is another. `looked(Needs)`: what a model takes. `progress(Progress)` of the
+    `changed()`: the list, or what runs, is another. `looked(Needs)`: what a model takes. `offered(Offered)`: what an
+    endpoint has. `progress(Progress)` of the
     addition. `failed(error)`: an operation failed; `watched` says that somebody shows that, else it becomes a message
     of the window.
     """
 
     changed = Signal()
     looked = Signal(object)
+    offered = Signal(object)
     progress = Signal(object)
     failed = Signal(object)
 
@@ -35,6 +37,8 @@ class ModelWork(QObject):
         self._call: Call | None = None
         self.models: list[ModelRow] | None = None  # None until the first list came
         self.library_encoder = ""
+        self.endpoint: EndpointRow | None = None  # another program that may write the answers
+        self.memory = 0  # bytes of this computer
         self.adding = ""  # id of the model that is being added or renewed
         self.fetches = True  # whether that begins with the hub
         self.last_progress: Progress | None = None
@@ -60,6 +64,24 @@ class ModelWork(QObject):
     def look(self, spec: str) -> None:
         """Ask what a model takes, told by `looked`; nothing is fetched yet."""
         self._ask("needs", {"spec": spec}, lambda data: self.looked.emit(needs(data)))
+
+    def measure(self, id: str) -> None:
+        """How fast a language model is on this computer."""
+        self._ask("measure", {"id": id})
+
+    def look_at_endpoint(self, url: str, *, anywhere: bool) -> None:
+        """Ask another program for its models, told by `offered`; nothing else is sent."""
+        arguments = {"url": url, "anywhere": anywhere}
+        self._ask("endpoint_look", arguments, lambda data: self.offered.emit(offered(data)))
+
+    def use_endpoint(self, wanted: EndpointRow) -> None:
+        """Keep it, switched on or off as it says."""
+        arguments = {"url": wanted.url, "model": wanted.model, "in_use": wanted.in_use, "anywhere": wanted.anywhere,
+                     "context": wanted.context}  # fmt: skip
+        self._ask("endpoint_use", arguments)
+
+    def forget_endpoint(self) -> None:
+        self._ask("endpoint_forget", {})
 
     def add(self, wanted: Needs) -> None:
         self.adding, self.fetches = wanted.id, True
@@ -97,6 +119,7 @@ class ModelWork(QObject):
 
     def _listed(self, data: Any) -> None:
         self.models, self.library_encoder = rows(data), str(data["library_encoder"])
+        self.endpoint, self.memory = endpoint(data), int(data.get("memory", 0))
 
     def _added(self, words: str, data: Any) -> None:
         self._listed(data)

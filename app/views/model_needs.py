@@ -14,6 +14,8 @@ from app.views.dialogs import Sheet
 from app.widgets.buttons import Button
 from app.widgets.labels import Label
 
+_COPIED = "It is copied from this computer. A language model is tried first, in a process of its own."
+
 
 def ask(parent: QWidget, needs: Needs, then: Callable[[], object]) -> Sheet:
     """`then` runs when the person agrees; there is nothing to agree to where the disk is too small."""
@@ -33,7 +35,7 @@ def ask(parent: QWidget, needs: Needs, then: Callable[[], object]) -> Sheet:
         sheet.body.addWidget(Label(words, "error", wrap=True))
     if needs.fits:
         private = tr("Only the files of the model are asked for. Nothing of yours is sent.")
-        sheet.body.addWidget(Label(private if needs.download else tr("It is copied from this computer."), "small",
+        sheet.body.addWidget(Label(private if needs.download else tr(_COPIED), "small",
                                    wrap=True))  # fmt: skip
         yes = Button(tr("Add"), "primary", "plus", sheet.accept)
         yes.clicked.connect(lambda: then())
@@ -50,6 +52,8 @@ def _lines(needs: Needs) -> list[tuple[str, str]]:
     lines = [(tr("Comes from"), needs.source)]
     lines += [(tr("Licence"), needs.licence)] if needs.licence else []
     lines += [(tr("Languages"), language_words(needs.languages))] if needs.languages else []
+    lines += [(tr("Weights"), needs.quantisation)] if needs.quantisation else []
+    lines += [(tr("Context"), tr("{n} tokens", n=f"{needs.context:,}"))] if needs.context else []
     lines += [(tr("To fetch"), size_text(needs.download))] if needs.download else []
     room = tr("about {size}; {free} are free", size=size_text(needs.disk), free=size_text(needs.free))
     return [*lines, (tr("On the disk"), room), (tr("Memory"), tr("about {size} at work", size=size_text(needs.memory)))]

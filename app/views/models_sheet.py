@@ -18,6 +18,7 @@ from app.tasks.remaining import remaining, size_text
 from app.views import model_needs
 from app.views.dialogs import Sheet, confirm
 from app.views.model_card import Deeds, model_card
+from app.views.model_endpoint import EndpointSection
 from app.widgets.banner import Banner
 from app.widgets.busy import Busy
 from app.widgets.buttons import Button
@@ -43,7 +44,7 @@ class ModelsSheet(Sheet):
         self._context, self._work = context, work
         self._shown: object = None
         self._deeds = Deeds(lambda m: self._look(m.spec), lambda m: work.use(m.id), self._use_here, self._remove,
-                            self._renew)  # fmt: skip
+                            self._renew, lambda m: self._measure(m.id))  # fmt: skip
         self._build_work()
         self.error = Banner()
         self.body.addWidget(self.error)
@@ -51,6 +52,10 @@ class ModelsSheet(Sheet):
         self._sections = {kind: self._section(body, *words) for kind, words in _SECTIONS.items()}
         body.addWidget(Rule())
         self._build_other(body)
+        body.addSpacing(8)
+        body.addWidget(Rule())
+        self.endpoint = EndpointSection(work)
+        body.addWidget(self.endpoint)
         body.addStretch(1)
         work.watched = True
         work.changed.connect(self.refresh)  # bound methods: they end with the sheet
@@ -140,7 +145,8 @@ class ModelsSheet(Sheet):
             _clear(column)
             for model in sorted(work.models, key=self._order):
                 if model.kind == kind:
-                    column.addWidget(model_card(model, work.library_encoder, self._deeds, enabled=enabled))
+                    card = model_card(model, work.library_encoder, self._deeds, enabled=enabled, memory=work.memory)
+                    column.addWidget(card)
         self._order_keys(held.accessibleName() if held is not None else "")
         QTimer.singleShot(0, self, self.grow)  # when the new cards have their sizes
 
@@ -223,6 +229,10 @@ class ModelsSheet(Sheet):
     def _renew(self, model: ModelRow) -> None:
         self.error.hide()
         self._work.renew(model.id)
+
+    def _measure(self, id: str) -> None:
+        self.error.hide()
+        self._work.measure(id)
 
     def _use_here(self, model: ModelRow) -> None:
         ask_to_change(self, self._context, model, then=self.accept)

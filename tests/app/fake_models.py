@@ -31,17 +31,32 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"id": "ms-marco-MiniLM-L6-v2", "kind": "reranker", "source": "cross-encoder/ms-marco-MiniLM-L6-v2",
      "size": 270 * _MB, "licence": "Apache-2.0", "installed": True, "active": False, "languages": ["en"],
      "memory": 300 * _MB, "about": "Reads the best passages again, in English."},
+    {"id": "Giant-70B", "kind": "llm", "source": "lab/Giant-70B", "spec": "lab/Giant-70B", "size": 40_000 * _MB,
+     "licence": "Apache-2.0", "installed": False, "active": False, "languages": ["many"], "download": 40_000 * _MB,
+     "memory": 44_000 * _MB},
     {"id": "Qwen2.5-0.5B-Instruct-GGUF", "kind": "llm", "source": "Qwen/Qwen2.5-0.5B-Instruct-GGUF",
      "spec": "Qwen/Qwen2.5-0.5B-Instruct-GGUF", "size": 491 * _MB, "licence": "Apache-2.0", "installed": False,
      "active": False, "languages": ["many"], "download": 491 * _MB, "memory": 900 * _MB, "partial": True,
      "about": "Short answers in 29 languages, quick on any computer."},
     {"id": "SmolLM2-135M-Instruct-Q4_1", "kind": "llm", "source": "HuggingFaceTB/SmolLM2-135M-Instruct",
      "size": 98 * _MB, "licence": "Apache-2.0", "installed": True, "active": True, "languages": ["en"],
-     "memory": 400 * _MB, "about": "Very short English answers on any computer."},
+     "memory": 400 * _MB, "about": "Very short English answers on any computer.", "quantisation": "Q4_1",
+     "context": 8192, "read_speed": 812.4, "write_speed": 8.25},
 )  # fmt: skip
 
 
-def listing(*, added: str = "", used: str = "", removed: str = "", renewed: str = "") -> dict[str, Any]:
+OFFERS = {"url": "http://127.0.0.1:8080/v1", "host": "127.0.0.1:8080", "models": ["small-one", "large-one"]}
+OUTSIDE = {
+    "code": "error",
+    "message": "api.example.com is outside of this computer and its private networks: nothing was sent.",
+    "advice": "Allow it for this endpoint if you want your passages to go there.",
+}
+
+
+def listing(
+    *, added: str = "", used: str = "", removed: str = "", renewed: str = "", measured: str = "",
+    endpoint: dict[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The list after one change."""
     rows = [dict(model) for model in MODELS]
     for row in rows:
@@ -51,10 +66,13 @@ def listing(*, added: str = "", used: str = "", removed: str = "", renewed: str 
             row.update(installed=False, partial=False)
         if row["id"] == renewed:
             row.update(outdated=False)
+        if row["id"] == measured:
+            row.update(read_speed=400.0, write_speed=21.0)
         if used:
             kind = next(m["kind"] for m in MODELS if m["id"] == used)
             row["active"] = row["id"] == used if row["kind"] == kind else row["active"]
-    return {"models": rows, "library_encoder": "all-MiniLM-L6-v2"}
+    told = {"memory": 16_000 * _MB, "endpoint": endpoint}
+    return {"models": rows, "library_encoder": "all-MiniLM-L6-v2", **told}
 
 
 def needs(spec: str) -> dict[str, Any]:

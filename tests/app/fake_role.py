@@ -159,6 +159,21 @@ class FakeRole:
             time.sleep(0.03)
         return {"id": id} | fake_models.listing(renewed=id)
 
+    def measure(self, number: int, control: Control, id: str) -> Any:
+        return fake_models.listing(measured=id)
+
+    def endpoint_look(self, number: int, control: Control, url: str, anywhere: bool) -> Any:
+        if "example.com" in url and not anywhere:
+            self.say(number, "error", fake_models.OUTSIDE)
+            raise SystemExit
+        return fake_models.OFFERS
+
+    def endpoint_use(self, number: int, control: Control, **endpoint: Any) -> Any:
+        return fake_models.listing(endpoint=endpoint | {"host": "127.0.0.1:8080"})
+
+    def endpoint_forget(self, number: int, control: Control) -> Any:
+        return fake_models.listing()
+
     def use(self, number: int, control: Control, id: str) -> Any:
         return fake_models.listing(used=id)
 

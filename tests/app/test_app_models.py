@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialog
 from pytestqt.qtbot import QtBot
 
 from app.errors import Message, Notifications
-from app.models.model_entries import facts, language_words, rows
+from app.models.model_entries import facts, language_words, room, rows
 from app.settings import Settings
 from app.theme import Theme
 from app.views.main_window import MainWindow
@@ -185,7 +185,7 @@ def test_tab_goes_down_the_cards_then_to_the_other_models(sheet: ModelsSheet) ->
         passed += [at.accessibleName()] if isinstance(at, QAbstractButton) else []
         at = at.previousInFocusChain()
     adds = [name for name in passed if name.startswith("Add ")]
-    assert adds[:2] == ["Add Qwen2.5-0.5B-Instruct-GGUF", f"Add {LONG}"]
+    assert adds[:3] == ["Add Qwen2.5-0.5B-Instruct-GGUF", "Add Giant-70B", f"Add {LONG}"]
     assert passed.index(adds[0]) == 1  # only its "Remove" stands between
 
 
@@ -230,6 +230,71 @@ def test_another_encoder_for_the_library_is_a_job_with_a_way_back(
     told[0].on_action()
     qtbot.waitUntil(lambda: len(told) > 1, timeout=WAIT)
     assert told[1].text == "The library uses its old index again."
+
+
+def test_a_language_model_tells_its_speed_and_can_be_measured(
+    window: MainWindow, sheet: ModelsSheet, qtbot: QtBot
+) -> None:
+    assert "On this computer: writes 8.2 and reads 812 tokens a second" in _words(sheet)
+    assert "context of 8,192 tokens · Q4_1" in _words(sheet)
+    _button(sheet, "Measure again: SmolLM2-135M-Instruct-Q4_1").click()
+    qtbot.waitUntil(lambda: "writes 21 and reads 400" in _words(sheet), timeout=WAIT)
+
+
+def test_a_model_beyond_the_memory_says_so(sheet: ModelsSheet) -> None:
+    assert _words(sheet).count("Too large for this computer") == 1
+    assert room(1, 0) == room(0, 8) == room(4, 8) == ""
+    assert room(6, 8) == "tight"
+    assert room(7, 8) == "too large"
+
+
+def test_another_program_is_found_agreed_to_switched_off_and_forgotten(
+    window: MainWindow, sheet: ModelsSheet, qtbot: QtBot
+) -> None:
+    section = sheet.endpoint
+    assert not section.kept.isVisibleTo(sheet)
+    assert not section.look.isEnabled()
+    section.address.setText("127.0.0.1:8080")
+    section.look.click()
+    qtbot.waitUntil(lambda: section.models.count() == 2, timeout=WAIT)
+    assert "will be sent to 127.0.0.1:8080" in section.consent.text()
+    assert window.models.endpoint is None  # looking at it uses nothing
+    qtbot.waitUntil(section.begin.isEnabled, timeout=WAIT)
+    section.models.setCurrentText("large-one")
+    section.begin.click()
+    qtbot.waitUntil(lambda: section.kept.isVisibleTo(sheet) and not window.models.busy, timeout=WAIT)
+    endpoint = window.models.endpoint
+    assert endpoint is not None
+    assert (endpoint.model, endpoint.in_use, endpoint.anywhere) == ("large-one", True, False)
+    assert section.sent.text() == "Questions and passages are sent to 127.0.0.1:8080."
+    assert not section.begin.isVisibleTo(sheet)
+    section.switch.click()
+    qtbot.waitUntil(lambda: section.sent.text() == "Nothing is sent to it." and not window.models.busy, timeout=WAIT)
+    section.drop.click()
+    qtbot.waitUntil(lambda: not section.kept.isVisibleTo(sheet), timeout=WAIT)
+
+
+def test_another_address_makes_what_was_found_void(sheet: ModelsSheet, qtbot: QtBot) -> None:
+    section = sheet.endpoint
+    section.address.setText("127.0.0.1:8080")
+    QTest.keyClick(section.address, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: section.begin.isVisibleTo(sheet), timeout=WAIT)
+    assert sheet.isVisible()
+    section.address.setText("127.0.0.1:9090")
+    assert not section.begin.isVisibleTo(sheet)
+    assert not section.consent.isVisibleTo(sheet)
+
+
+def test_an_address_outside_is_refused_until_it_is_allowed(sheet: ModelsSheet, qtbot: QtBot) -> None:
+    section = sheet.endpoint
+    section.address.setText("https://api.example.com/v1")
+    section.look.click()
+    qtbot.waitUntil(sheet.error.isVisible, timeout=WAIT)
+    assert "nothing was sent" in sheet.error.text()
+    section.anywhere.setChecked(True)
+    qtbot.waitUntil(section.look.isEnabled, timeout=WAIT)
+    section.look.click()
+    qtbot.waitUntil(lambda: section.begin.isVisibleTo(sheet), timeout=WAIT)
 
 
 def test_facts_of_a_model_in_words() -> None:
