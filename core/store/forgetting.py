@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlite_utils import Database
 
-from core.base.types import Answer, AnswerGroup, Citation
+from core.base.types import Answer, AnswerGroup, AnswerSentence, Citation, Support
 from core.store import turns
 
 REMOVED_TITLE = "Removed document"
@@ -98,15 +98,23 @@ def _is_removed(citation: Citation) -> bool:
 def _neutral(answer: Answer) -> Answer:
     text, sentences = answer.text, []
     for sentence in answer.sentences:
-        if all(_is_removed(c) for c in sentence.citations):
+        if all(_is_removed(c) for c in sentence.citations) and not _counted(answer, sentence):
             text = text.replace(sentence.text, REMOVED_SENTENCE)
             sentence = replace(sentence, text=REMOVED_SENTENCE)
         sentences.append(sentence)
     near = tuple(c for c in answer.near_misses if not _is_removed(c))
     groups = tuple(_neutral_group(group, [s.text for s in sentences]) for group in answer.groups)
+    for before, after in zip(answer.groups, groups, strict=True):
+        if after != before:  # headings stand in the text on lines of their own
+            text = f"\n{text}\n".replace(f"\n{before.heading}\n", f"\n{after.heading}\n")[1:-1]
     # the hashes are of texts that are gone
     record = None if answer.record is None else replace(answer.record, hashes=(), passages=())
     return replace(answer, text=text, sentences=tuple(sentences), near_misses=near, groups=groups, record=record)
+
+
+def _counted(answer: Answer, sentence: AnswerSentence) -> bool:
+    """Is it a figure that the app gave above the groups of its answer? It says nothing that a document said."""
+    return bool(answer.groups) and not sentence.citations and sentence.support is Support.SUPPORTED
 
 
 def _neutral_group(group: AnswerGroup, texts: list[str]) -> AnswerGroup:

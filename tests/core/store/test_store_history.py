@@ -166,6 +166,30 @@ def test_a_purge_takes_what_was_said_out_of_the_search_too(library: Library, db:
     assert (first.record.hashes, first.groups[0].heading) == ((), history.REMOVED_TITLE)
 
 
+def test_a_purge_leaves_no_name_of_a_document_in_an_answer_about_the_whole(library: Library, db: Database) -> None:
+    other = replace(PLACE, document_id=8, title="Bread", quote="Bread is rye.")
+    said = Answer(
+        "How many?", AnswerMode.EXTRACTIVE,
+        "2 documents in all.\n\nDues\n- The dues are 12 crowns. [1]\n\nBread\n- Bread is rye. [2]",
+        (
+            AnswerSentence("2 documents in all.", Support.SUPPORTED),
+            AnswerSentence(PLACE.quote, Support.SUPPORTED, (PLACE,)),
+            AnswerSentence(other.quote, Support.SUPPORTED, (other,)),
+        ),
+        groups=(AnswerGroup("Dues", 1, 2), AnswerGroup("Bread", 2, 3)), read=2, matching=2,
+    )  # fmt: skip
+    number = library.save_turn(None, "", said)
+    with transaction(db):
+        history.forget(db, {7: None})
+        history.purge(db)
+    left = library.turns(number)[0].answer
+    assert [group.heading for group in left.groups] == [history.REMOVED_TITLE, "Bread"]
+    assert left.sentences[0].text == "2 documents in all."
+    assert "Dues" not in left.text
+    assert "crowns" not in left.text
+    assert "Bread\n- Bread is rye." in left.text
+
+
 def test_conversations_of_an_older_library_are_one_branch_and_are_found(tmp_path: Path) -> None:
     db = Database(tmp_path / "old.db", recursive_triggers=False)
     steps, moment = dict(migrations.STEPS), "2026-01-01T00:00:00+00:00"
