@@ -154,7 +154,11 @@ def ask(
     filter: FilterOption = None,
     json: Json = False,
 ) -> None:
-    """Answer a question from the documents, with citations."""
+    """Answer a question from the documents, with citations.
+
+    Questions about the whole library (how many documents ..., list all ..., compare ..., summarise ..., a timeline of
+    ...) are answered from all that matches.
+    """
     from core.cli.present import show_answer
     from core.worker.asking import ask as run
     from core.worker.finding import Finder
@@ -170,8 +174,9 @@ def ask(
     if not json:
         show_answer(answer)
         return
-    value = {"mode": answer.mode, "answer": answer.text, "sentences": answer.sentences}
-    print_json({**value, "near_misses": answer.near_misses, "reason": answer.reason, "model": answer.model})
+    value = {"mode": answer.mode, "answer": answer.text, "sentences": answer.sentences, "groups": answer.groups}
+    read = {"read": answer.read, "matching": answer.matching}
+    print_json({**value, **read, "near_misses": answer.near_misses, "reason": answer.reason, "model": answer.model})
 
 
 @app.command()

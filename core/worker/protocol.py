@@ -20,6 +20,8 @@ Roles and operations (arguments -> result, types of `core.base.types` in `core.b
 - `search`: `search {query: Query}` -> `SearchResult`;
   `retrieve {question, history: [Turn], filters: Filters, k}` -> `SearchResult` (its `query.text` is the
   stand-alone question that was searched);
+  `every {text, filters: Filters, first, count}` -> `core.search.every.Matches`: a page of all passages that match, not
+  the best; `text` has no syntax, an empty one matches everything;
   `explain {query: Query, passage_id}` -> `Explanation`;
   `why_not {query: Query, passage_id}` -> `WhyNot`;
   `query_concepts {query: Query}` -> `{concepts: [ConceptWeight]}`: those of its text, strongest first;

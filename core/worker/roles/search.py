@@ -7,6 +7,7 @@ from typing import Any
 
 from core.base.types import Explanation, Filters, Query, SearchResult, Turn, WhyNot
 from core.base.wire import from_plain
+from core.search.every import MOST, Matches, every
 from core.worker import concept_asking
 from core.worker.finding import Finder
 from core.worker.judging import Judging, ToJudge
@@ -33,6 +34,8 @@ class SearchRole:
                 return self._search(call)
             case "retrieve":
                 return self._retrieve(call)
+            case "every":
+                return self._every(args)
             case "explain":
                 return self._explain(args)
             case "concepts":
@@ -57,6 +60,12 @@ class SearchRole:
         history = tuple(from_plain(Turn, t) for t in args.get("history", ()))
         filters = from_plain(Filters, args.get("filters", {}))
         return self._finder.retrieve(args["question"], history, filters, int(args.get("k", 8)), call.control)
+
+    def _every(self, args: dict[str, Any]) -> Matches:
+        assert self._finder is not None
+        filters = from_plain(Filters, args.get("filters", {}))
+        first, count = max(0, int(args.get("first", 0))), min(MOST, max(0, int(args.get("count", MOST))))
+        return every(self._finder.searcher, str(args["text"]), filters, first=first, count=count)
 
     def _explain(self, args: dict[str, Any]) -> Explanation:
         assert self._finder is not None

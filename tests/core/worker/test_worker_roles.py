@@ -17,6 +17,7 @@ from core.base.events import Control
 from core.base.types import Answer, AnswerMode, Explanation, IngestReport, Query, SearchResult, WhyNot
 from core.base.wire import from_plain, to_plain
 from core.library import Library
+from core.search.every import Matches
 from core.worker.client import ChildClient, describe_ending
 from tests.corpus import make_folder
 
@@ -135,6 +136,7 @@ def test_a_question_about_the_whole_library_reads_all_of_it(library):
     question = "How many documents are there?"
     with ChildClient("search", library) as child:
         result = child.call("retrieve", {"question": question, "history": [], "filters": {}, "k": 8})
+        page = from_plain(Matches, child.call("every", {"text": "", "first": 5, "count": 10}))
     parts = []
     args = {"question": question, "history": [], "result": result, "mode": "extractive"}
     with ChildClient("answer", library) as child:
@@ -142,7 +144,8 @@ def test_a_question_about_the_whole_library_reads_all_of_it(library):
         best = from_plain(Answer, child.call("ask", {**args, "scope": "best"}))
         every = from_plain(Answer, child.call("ask_all", {**args, "question": "code0003x"}))
     assert answer.sentences[0].text.startswith("32 documents in all")
-    assert answer.read == answer.matching >= 32
+    assert answer.read == answer.matching == page.total >= 32
+    assert len(page.matches) == 10
     first = from_plain(Answer, parts[0].data["answer"])
     assert (parts[0].event, first.read, first.matching) == ("partial", 0, answer.matching)
     assert (best.matching, best.groups) == (0, ())
