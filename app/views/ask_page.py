@@ -80,6 +80,7 @@ class AskPage(Page):
 
     def close_page(self) -> None:
         self._flow.drop()
+        self.history.search.hush()
         self.why.stop()
 
     # layout

@@ -43,6 +43,10 @@ class SearchBox(QLineEdit):
         if event.type() == QEvent.Type.StyleChange:
             self._tint()
 
+    def hush(self) -> None:
+        """Say nothing of what was typed last: nobody wants to hear it any more."""
+        self._rest.stop()
+
     def _now(self) -> None:
         self._rest.stop()
         self.settled.emit(self.text())
