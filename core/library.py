@@ -35,6 +35,7 @@ from core.store.database import known_errors, transaction
 from core.store.documents import Root
 from core.store.exports.formats import Format as Format
 from core.store.exports.formats import file_name as file_name
+from core.store.exports.formats import format_of as format_of
 from core.store.exports.formats import rich_text as rich_text
 from core.store.history import LAST as LAST
 from core.store.history import Conversation as Conversation

@@ -11,9 +11,9 @@ from app.context import Context
 from app.errors import Message
 from app.i18n import tr
 from app.views.viewer_outside import open_outside
-from core.base.errors import KnownError
+from core.base.errors import BadSetting, KnownError
 from core.base.files import write_bytes
-from core.library import Format, StoredTurn, file_name
+from core.library import Format, StoredTurn, file_name, format_of
 
 _NAMES = {  # as the dialog offers them
     Format.DOCX: "Word document",
@@ -49,8 +49,8 @@ def ask_export(context: Context, parent: QWidget, title: str, turns: Sequence[St
 
 
 def export(context: Context, path: Path, kind: Format, title: str, turns: Sequence[StoredTurn]) -> None:
-    """Write the exchanges to `path` (its name gets the ending of the format, if it has none)."""
-    path = path if path.suffix else path.with_name(path.name + kind.suffix)
+    """Write the exchanges to `path` as what its name says, else as `kind`, whose ending the name then gets."""
+    path, kind = _as_named(path, kind)
     try:
         write_bytes(path, context.library.exported(kind, title, turns))
     except KnownError as error:
@@ -61,6 +61,16 @@ def export(context: Context, path: Path, kind: Format, title: str, turns: Sequen
             tr("Exported."), str(path), tone="success", action=tr("Open"), on_action=lambda: _open(context, path)
         )
     )  # fmt: skip
+
+
+def _as_named(path: Path, kind: Format) -> tuple[Path, Format]:
+    """The person may have typed another ending than the chosen one."""
+    if path.name.lower().endswith(f".{kind.suffix.rsplit('.', 1)[1]}"):
+        return path, kind
+    try:
+        return path, format_of(path)
+    except BadSetting:
+        return path.with_name(path.name + kind.suffix), kind
 
 
 def _open(context: Context, path: Path) -> None:

@@ -241,6 +241,14 @@ def test_answers_are_copied_and_exported_with_what_they_cite(
         export(desk.context, tmp_path / f"a{kind.suffix}", kind, "Dues", page.context.library.turns(1))
         assert (tmp_path / f"a{kind.suffix}").stat().st_size > 80
     assert desk.messages[-1].text == "Exported."
+    for typed, kind, name in (
+        ("b", Format.DOCX, "b.docx"), ("c.html", Format.DOCX, "c.html"), ("d.json", Format.CSL, "d.json"),
+        ("dr. who", Format.MARKDOWN, "dr. who.md"),
+    ):  # fmt: skip
+        export(desk.context, tmp_path / typed, kind, "Dues", page.context.library.turns(1))
+        assert (tmp_path / name).exists()
+    assert (tmp_path / "c.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "d.json").read_text().startswith("[")
     (tmp_path / "file").touch()
     export(desk.context, tmp_path / "file" / "x.md", Format.MARKDOWN, "Dues", page.context.library.turns(1))
     assert desk.messages[-1].tone == "warning"  # told, not thrown
