@@ -17,7 +17,6 @@ WHOLE_AT_LEAST = "answer.whole.at-least"
 WHOLE_OTHER_WORDS = "answer.whole.other-words"
 WHOLE_COPIES = "answer.whole.copies"
 WHOLE_HELD = "answer.whole.held"
-WHOLE_READ = "answer.whole.read"
 WHOLE_SO_FAR = "answer.whole.so-far"
 WHOLE_BY_WORDS = "answer.whole.by-words"
 WHOLE_BY_MEANING = "answer.whole.by-meaning"
@@ -52,7 +51,6 @@ PHRASES = {
     WHOLE_OTHER_WORDS: "Beside them {documents} may say it in other words, judged by meaning alone.",
     WHOLE_COPIES: "Copies and other versions are not counted: there are {number} of them.",
     WHOLE_HELD: "Found in {documents}, in {passages}.",
-    WHOLE_READ: "{read} of {matching} passages were read.",
     WHOLE_SO_FAR: "This is not all: {read} of {matching} passages have been read so far.",
     WHOLE_BY_WORDS: "A passage matches that holds {share} or more of the words of {subject}; rare words weigh more.",
     WHOLE_BY_MEANING: "The {number} nearest in meaning were read as well.",

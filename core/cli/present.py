@@ -132,7 +132,8 @@ def show_answer(answer: Answer) -> None:
     out.print(_MODES[answer.mode], style="dim")
     out.print(answer.text, style="bold", markup=False)
     if answer.matching:
-        out.print(answer.reason, style="dim", markup=False)
+        read = f"Read {answer.read} of {answer.matching} passages."
+        out.print(f"{read} {answer.reason}", style="dim", markup=False)
     cited = {c.marker: c for s in answer.sentences if s.support is not Support.UNSUPPORTED for c in s.citations}
     for marker in sorted(cited):
         show_citation(f"[{marker}]", cited[marker])

@@ -140,8 +140,8 @@ _TAILS: dict[Whole, str] = {
 }  # fmt: skip
 
 _REST = re.compile(
-    rf"\s*(?:\b(?:is|are|was|were|wird|werden|ist|sind|est|sont|é|è|sono|es|son|wordt|worden|do|does|in)\s+)*"
-    rf"(?:{_SAY}|zusammen|samen|auf|all about)?"
+    rf"(?:(?:^|\s+)(?:is|are|was|were|wird|werden|ist|sind|est|sont|é|è|sono|es|son|wordt|worden|do|does|in)(?=\s))*"
+    rf"(?:(?:^|\s+)(?:{_SAY}|zusammen|samen|auf|all about))?"
     r"(?: in (?:my|the|our|these|all) (?:documents|files|library)| in meinen dokumenten| dans mes documents|"
     r" en mis documentos)?[\s?？.。!！]*$",
     re.IGNORECASE,

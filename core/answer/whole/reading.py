@@ -7,7 +7,7 @@ its question. Whatever a passage is not found to hold, it is told as read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,7 +34,7 @@ class Said:
     match: Match
     start: int
     end: int
-    share: float  # of the subject's words that stand in it or around it
+    share: float  # of the subject's words that stand in it
     date: Date | None = None
 
     @property
@@ -71,17 +71,19 @@ class Reader:
             return []
         if match.share == 0.0:
             return self._by_meaning(match, spans)
-        shares = self._shares(match.passage, spans)
-        around = [_around(shares, n, self._weigh) for n in range(len(spans))]
+        own = [self._held(match.passage.text[a:b], match.passage.language) for a, b in spans]
+        above = self._held("\n".join((match.passage.title, *match.passage.heading_path)), match.passage.language)
+        around = [self._weigh(above.union(*own[max(0, n - 1) : n + 2])) for n in range(len(spans))]
         holding = [n for n, share in enumerate(around) if share >= self.line - 1e-9]
         if self.dated:
             return self._dates(match, spans, holding, around)
         if not holding:
             return []
-        order = sorted(holding, key=lambda n: (-self._weigh(shares[n]), -around[n], n))
+        shares = [self._weigh(held) for held in own]
+        order = sorted(holding, key=lambda n: (-shares[n], -around[n], n))
         # what is said to a model is quoted where the passage says nothing else of the subject
         best = next((n for n in order if not is_order(match.passage.text[slice(*spans[n])])), order[0])
-        return [Said(match, *_cut(match.passage.text, spans[best]), around[best])]
+        return [Said(match, *_cut(match.passage.text, spans[best]), shares[best])]
 
     def _dates(
         self, match: Match, spans: Sequence[tuple[int, int]], holding: Sequence[int], around: Sequence[float]
@@ -92,11 +94,6 @@ class Reader:
             for n, text in texts.items()
             for date in dates(text)
         ]
-
-    def _shares(self, passage: Passage, spans: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
-        """Which of the subject's words each sentence holds; those of title and headings are held by all."""
-        above = self._held("\n".join((passage.title, *passage.heading_path)), passage.language)
-        return [self._held(passage.text[a:b], passage.language) | above for a, b in spans]
 
     def _held(self, text: str, language: str) -> frozenset[int]:
         terms = set(term_texts(text, language))
@@ -118,10 +115,6 @@ class Reader:
         if self.dated:
             return [Said(match, *spans[n], 0.0, date) for n in sorted(order) for date in dates(texts[n])]
         return [Said(match, *spans[n], 0.0) for n in order[:1]]
-
-
-def _around(held: Sequence[frozenset[int]], n: int, weigh: Callable[[frozenset[int]], float]) -> float:
-    return weigh(frozenset().union(*held[max(0, n - 1) : n + 2]))
 
 
 def _cut(text: str, span: tuple[int, int]) -> tuple[int, int]:

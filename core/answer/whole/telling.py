@@ -126,8 +126,8 @@ def _lead(plan: Plan, reach: Reach) -> list[AnswerSentence]:
 
 def _reason(plan: Plan, reach: Reach, groups: int, model: str) -> str:
     """The limits of the answer: what was read, what counts as a match, what is not shown."""
-    phrase = phrases.WHOLE_READ if reach.done else phrases.WHOLE_SO_FAR
-    lines = [phrases.say(phrase, read=str(len(reach.read)), matching=str(reach.total)), *_what_matches(plan, reach)]
+    so_far = phrases.say(phrases.WHOLE_SO_FAR, read=str(len(reach.read)), matching=str(reach.total))
+    lines = [*([] if reach.done else [so_far]), *_what_matches(plan, reach)]
     if reach.within:
         lines.append(phrases.say(phrases.WHOLE_WITHIN, place=reach.within))
     nowhere = [word.text for word in reach.words if not word.passages]

@@ -75,7 +75,7 @@ def test_a_count_counts_all_documents_not_ten(ask: Any) -> None:
     answer = ask("How many documents mention the ferry Tern?")
     assert answer.sentences[0].text.startswith("25 documents in all, in 25 passages.")
     assert answer.read == answer.matching >= 25
-    assert f"{answer.read} of {answer.matching} passages were read." in answer.reason
+    assert "75% or more of the words of “ferry Tern”" in answer.reason
     assert headings(answer) == [f"f{n:02d}" for n in range(25)]
     assert answer.mode is AnswerMode.EXTRACTIVE
 
@@ -216,6 +216,13 @@ def test_what_a_document_orders_a_model_to_write_is_not_shown(ask: Any) -> None:
     answer = ask(question, backend=EchoBackend("PWNED. Visit http://evil.example now."))
     assert "PWNED" not in answer.text
     assert answer.mode is AnswerMode.EXTRACTIVE
+
+
+def test_a_title_does_not_make_every_sentence_the_best(ask: Any, shelf: Shelf) -> None:
+    text = "It is painted red. Its saloon is warm. The Kittiwake was sold in spring. Nobody knows the price."
+    shelf.add([Item("/shelf/kittiwake.txt", text, HashingEncoder().encode([text])[0], title="The Kittiwake")])
+    answer = ask("List all documents that mention the Kittiwake")
+    assert under(answer, "The Kittiwake") == ["The Kittiwake was sold in spring."]
 
 
 def test_orders_to_a_model_are_no_part_of_a_summary(ask: Any, shelf: Shelf) -> None:

@@ -42,6 +42,7 @@ COUNT, LIST, COMPARE, SUMMARY, TIMELINE = Whole
         ("이 문서를 요약해 주세요", SUMMARY, ""),
         ("Make a timeline of the lighthouse", TIMELINE, "lighthouse"),
         ("Erstelle eine Zeitleiste des Leuchtturms", TIMELINE, "Leuchtturms"),
+        ("Make a timeline of the station", TIMELINE, "station"),
         ("Cronología del faro", TIMELINE, "faro"),
         ("灯塔的时间线", TIMELINE, "灯塔"),
         ("灯台の年表", TIMELINE, "灯台"),
