@@ -33,7 +33,8 @@ _ASKING = (
     "ai|khi nào|ở đâu|कौन|क्या|कब|कहाँ|कितने|من|ما|متى|أين|كيف|كم|لماذا"
 )
 _CLAUSE = re.compile(rf"\s*[,،]?\s+(?:{_AND})\s+(?=(?:{_ASKING})(?!\w))", re.I)
-_CLAUSE_UNSPACED = re.compile(
+_CLAUSE_MARKS = ("?", "？", "؟")
+_UNSPACED = re.compile(
     "[，、,]?(?:以及|并且|而且|另外|还有|和(?=谁|什么|何|哪|多少))|[，、](?=.*[谁什何哪几多怎吗か誰])|、?また、?|。そして"
 )
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -65,7 +66,7 @@ def parts(question: str) -> tuple[str, ...]:
 
 def _clauses(question: str) -> list[str]:
     """Sentences and clauses that each ask for something, made to stand alone."""
-    pieces = [piece for start, end in split(question) for piece in _split(question[start:end])]
+    pieces = [piece for sentence in _questions(question) for piece in _split(sentence)]
     made: list[str] = []
     for piece in pieces:
         text = piece.strip(" ,;，、；")
@@ -85,7 +86,18 @@ def _tells(text: str) -> bool:
 def _asks(text: str) -> bool:
     """Does the piece ask: by a question mark, or by a question word?"""
     asking = _ASKS_UNSPACED if _UNSPACED.search(text) else _ASKS
-    return text.rstrip().endswith(("?", "？", "؟")) or asking.search(text) is not None
+    return text.rstrip().endswith(_MARKS) or asking.search(text) is not None
+
+
+def _questions(text: str) -> list[str]:
+    """Sentences with a question mark, each with what was said before it."""
+    found, begin = [], 0
+    spans = split(text)
+    for start, end in spans:
+        if text[start:end].endswith(_MARKS) or end == spans[-1][1]:
+            found.append(text[begin:end])
+            begin = end
+    return found
 
 
 def _split(sentence: str) -> list[str]:
