@@ -33,8 +33,8 @@ _ASKING = (
     "ai|khi nào|ở đâu|कौन|क्या|कब|कहाँ|कितने|من|ما|متى|أين|كيف|كم|لماذا"
 )
 _CLAUSE = re.compile(rf"\s*[,،]?\s+(?:{_AND})\s+(?=(?:{_ASKING})(?!\w))", re.I)
-_CLAUSE_MARKS = ("?", "？", "؟")
-_UNSPACED = re.compile(
+_MARKS = ("?", "？", "؟")
+_CLAUSE_UNSPACED = re.compile(
     "[，、,]?(?:以及|并且|而且|另外|还有|和(?=谁|什么|何|哪|多少))|[，、](?=.*[谁什何哪几多怎吗か誰])|、?また、?|。そして"
 )
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -45,7 +45,8 @@ _ASKS_UNSPACED = re.compile("谁|誰|什么|什麼|何|哪|多少|几|幾|为什
 _COMPARING = re.compile(
     r"\b(?:compare[ds]?|comparison|differ\w*|difference|versus|vs|than|both|better|same|similar\w*|in common|"
     r"vergleich\w*|unterschied\w*|unterscheide\w*|als|beide\w*|compar\w+|diff[ée]ren\w+|diferen\w+|differenz\w*|"
-    r"confront\w+|verschil\w*|vergelijk\w*|сравн\w+|разниц\w+|отлича\w+|чем)\b|^\W*(?:which|who|what|where|welche\w?|wer|was|wo)\b.*\b\w{3,}er\b(?=.*\b(?:or|oder)\b)",
+    r"confront\w+|verschil\w*|vergelijk\w*|сравн\w+|разниц\w+|отлича\w+|чем)\b|"
+    r"^\W*(?:which|who|what|where|welche\w?|wer|was|wo)\b.*\b\w{3,}er\b(?=.*\b(?:or|oder)\b)",
     re.I,
 )
 _NAME = re.compile(r"(?<![^\W_])[A-ZÀ-ÞА-Я][\w’'-]*(?:,?\s+(?:[A-ZÀ-ÞА-Я]\.|[A-ZÀ-ÞА-Я\d][\w’'-]*))*")
