@@ -27,6 +27,7 @@ _RESULTS: dict[tuple[str, str], type] = {
     ("search", "why_not"): WhyNot,
     ("search", "concept"): ConceptDetail,
     ("answer", "ask"): Answer,
+    ("answer", "ask_all"): Answer,
     ("job", "ingest"): IngestReport,
     ("job", "demo"): IngestReport,
 }

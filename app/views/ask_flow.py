@@ -39,6 +39,7 @@ class AskFlow(QObject):
         self._latest.failed.connect(self._failed)
         self._latest.cancelled.connect(self._cancelled)
         self._arguments: dict[str, Any] = {}
+        self._op = "ask"
         self._filters = Filters()
         self._result_shown: SearchResult | None = None
         self._abstained: Answer | None = None  # while it is looked what the filters hide
@@ -47,7 +48,11 @@ class AskFlow(QObject):
     def busy(self) -> bool:
         return self._latest.busy
 
-    def start(self, question: str, history: Sequence[Turn], filters: Filters, mode: str) -> None:
+    def start(
+        self, question: str, history: Sequence[Turn], filters: Filters, mode: str, *, everything: bool = False
+    ) -> None:  # fmt: skip
+        """With `everything` all that matches is read, not the best passages, whatever is asked."""
+        self._op = "ask_all" if everything else "ask"
         self._arguments = {"question": question, "history": list(history), "mode": mode}
         self._filters, self._result_shown, self._abstained = filters, None, None
         if history and mode != EXTRACTIVE:
@@ -87,12 +92,12 @@ class AskFlow(QObject):
 
     def _found(self, result: SearchResult) -> None:
         if self._abstained is not None:
-            self._latest.start(ANSWER, "ask", {**self._arguments, "mode": EXTRACTIVE, "result": result})
+            self._latest.start(ANSWER, self._op, {**self._arguments, "mode": EXTRACTIVE, "result": result})
             return
         self._result_shown = result
         self.found.emit(result)
         if not self._latest.busy:
-            self._latest.start(ANSWER, "ask", {**self._arguments, "result": result})
+            self._latest.start(ANSWER, self._op, {**self._arguments, "result": result})
 
     def _answer(self, answer: Answer) -> None:
         told = self._abstained

@@ -233,7 +233,10 @@ class AskPage(Page):
         if not self._flow.busy:
             self._ask(question, self._editing)
 
-    def _ask(self, question: str, at: TurnView | None = None, filters: Filters | None = None, mode: str = "") -> None:
+    def _ask(
+        self, question: str, at: TurnView | None = None, filters: Filters | None = None, mode: str = "",
+        everything: bool | None = None,
+    ) -> None:  # fmt: skip
         self._edit(None)
         if at is not None and at in self.conversation.turns:
             self.conversation.cut(at)
@@ -243,7 +246,8 @@ class AskPage(Page):
         self._state()
         self.box.show_running(True)
         self._flow.start(
-            question, history, self.filters.filters() if filters is None else filters, mode or self.box.mode
+            question, history, self.filters.filters() if filters is None else filters, mode or self.box.mode,
+            everything=self.box.everything if everything is None else everything,
         )  # fmt: skip
 
     def _retry(self, turn: TurnView) -> None:
@@ -261,9 +265,9 @@ class AskPage(Page):
         """The same question under the same filters and with the same kind of answer; then what changed since."""
         if self._flow.busy or turn.stored is None:
             return
-        record = turn.stored.answer.record
+        record, whole = turn.stored.answer.record, turn.stored.answer.matching > 0
         self._again_of = turn.stored.id
-        self._ask(turn.question, turn, record and record.filters, record.asked_mode if record else "")
+        self._ask(turn.question, turn, record and record.filters, record.asked_mode if record else "", whole)
 
     def _edit(self, turn: TurnView | None) -> None:
         """Take a question into the box, to be asked in other words; None: no longer."""

@@ -35,6 +35,10 @@ class QuestionBox(QWidget):
         self.field.textChanged.connect(self._changed)
         self.quotes_only = Chip(tr("Quotes only"))
         self.quotes_only.setToolTip(tr("Answer with sentences of your documents, without the local model"))
+        self.read_all = Chip(tr("Read everything"))
+        self.read_all.setToolTip(
+            tr("Answer from all passages that match, not from the best ones; “how many” and the like always do so")
+        )
         self._ask = Button(tr("Ask"), "primary", "send", self.ask)
         self._stop = Button(tr("Stop"), "secondary", "stop", self.stopped.emit)
         self._stop.hide()
@@ -44,8 +48,8 @@ class QuestionBox(QWidget):
         column.addLayout(self._edit_line())
         column.addWidget(self.field)
         hint = ElidedLabel(tr("Enter asks, Shift+Enter starts a new line"), "small", mode=Qt.TextElideMode.ElideRight)
-        line = row(self.quotes_only, hint, self._stop, self._ask)
-        line.setStretch(1, 1)
+        line = row(self.quotes_only, self.read_all, hint, self._stop, self._ask)
+        line.setStretch(2, 1)
         column.addLayout(line)
         self._changed()
 
@@ -53,6 +57,11 @@ class QuestionBox(QWidget):
     def mode(self) -> str:
         """What the answer child is asked for."""
         return "extractive" if self.quotes_only.isChecked() else "auto"
+
+    @property
+    def everything(self) -> bool:
+        """Is all that matches to be read for the answer?"""
+        return self.read_all.isChecked()
 
     def take_focus(self) -> None:
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)

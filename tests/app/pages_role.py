@@ -26,9 +26,9 @@ from fake_role import FakeRole
 
 from core.base.events import Control
 from core.base.types import (
-    AccountLine, Answer, AnswerMode, AnswerSentence, Citation, ConceptPair, ConceptShare, ConceptWeight, Explanation,
-    Filters, Hit, Lift, Passage, Query, ScorePart, SearchResult, Span, Standing, Support, TermMatch, TokenAlignment,
-    Turn, WhyNot,
+    AccountLine, Answer, AnswerGroup, AnswerMode, AnswerSentence, Citation, ConceptPair, ConceptShare, ConceptWeight,
+    Explanation, Filters, Hit, Lift, Passage, Query, ScorePart, SearchResult, Span, Standing, Support, TermMatch,
+    TokenAlignment, Turn, WhyNot,
 )  # fmt: skip
 from core.base.wire import from_plain, to_plain
 from core.library import Library
@@ -223,6 +223,16 @@ class PagesRole(FakeRole):
             self.say(number, "partial", {"token": word + " "})
             time.sleep(0.01)
         return to_plain(self.written(question, quoted))
+
+    def ask_all(self, number: int, control: Control, question: str, history: Any, result: Any, mode: str) -> Any:
+        """Reads forty passages, a moment each, and finds the first hit in all that it has read."""
+        quoted = self.quoted(question, from_plain(SearchResult, result))
+        groups = tuple(AnswerGroup(s.citations[0].title, n, n + 1) for n, s in enumerate(quoted.sentences))
+        for read in range(40):
+            control.check()
+            self.say(number, "partial", {"answer": to_plain(replace(quoted, groups=groups, read=read, matching=40))})
+            time.sleep(0.05 if "slow" in question else 0.0)
+        return to_plain(replace(quoted, groups=groups, read=40, matching=40))
 
     def citation(self, marker: int, p: Passage, sentence: int) -> Citation:
         text = p.text.split(". ")[sentence]

@@ -254,3 +254,21 @@ def test_the_exchange_whose_source_is_opened_stays_in_its_place(page: AskPage, q
     turns[1].sources.rows[0].open()
     page.resize(520, 760)
     qtbot.waitUntil(lambda: bar.value() == turns[1].y(), timeout=3000)
+
+
+def test_everything_is_read_with_a_count_and_a_stop_keeps_what_was_read(page: AskPage, qtbot: QtBot) -> None:
+    page.box.read_all.click()
+    turn = ask(page, qtbot, "harbour dues")
+    assert turn.answer is not None
+    assert (turn.answer.read, turn.answer.matching) == (40, 40)
+    assert turn.status.endswith("Read 40 of 40 passages")
+    page.ask("slow harbour dues")
+    turn = page.conversation.turns[-1]
+    qtbot.waitUntil(lambda: turn.answer is not None and turn.answer.read > 2, timeout=15_000)
+    assert turn.status.startswith("Read ")
+    page.box._stop.click()
+    assert turn.answer is not None
+    assert 2 < turn.answer.read < 40
+    assert turn.status.endswith(f"Read {turn.answer.read} of 40 passages")
+    page.box.read_all.click()
+    assert ask(page, qtbot, "harbour dues").answer.matching == 0
