@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
@@ -65,7 +67,9 @@ class ElidedLabel(QLabel):
         return QSize(40, super().minimumSizeHint().height())
 
     def _tip(self) -> None:
-        self.setToolTip(self._whole if self.shown() != self._whole else "")
+        # a tooltip takes text that looks like markup for markup
+        tip = escape(self._whole, quote=False) if Qt.mightBeRichText(self._whole) else self._whole
+        self.setToolTip(tip if self.shown() != self._whole else "")
 
 
 class Badge(QLabel):
