@@ -55,7 +55,7 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Matches:
     """`matches` are a page of the `total`, those by words first, the largest share first. `searched` passages were
-    let through by the filters. `hashes` are told with the passages' ids by the library."""
+    let through by the filters."""
 
     words: tuple[Word, ...]
     matches: tuple[Match, ...]

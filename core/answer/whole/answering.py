@@ -214,7 +214,8 @@ class _Run:
     def _record(self) -> AnswerRecord:
         passages = {m.passage.id: m.passage for m in self._reach.matches if m.passage.id in self._reach.read}
         searched = self._plan.sides or (self._plan.subject,)
-        return records.read(self._filters, searched, list(passages.values()), self._whole.encoder.id, self._mode)
+        given = self._result.query.filters  # those that the question itself named come with it when it is asked again
+        return records.read(given, searched, list(passages.values()), self._whole.encoder.id, self._mode)
 
     def _near(self) -> tuple[Citation, ...]:
         citer = Citer()

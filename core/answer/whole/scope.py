@@ -78,7 +78,7 @@ def _documents(db: Database) -> dict[str, list[int]]:
 
 
 def _folders(db: Database) -> dict[str, list[int]]:
-    """The names of all folders that documents lie in, and the last two parts of their paths."""
+    """Ids of documents by the name of each folder that they lie in, however deep."""
     found: dict[str, list[int]] = {}
     for number, path in db.execute("SELECT id, path FROM document").fetchall():
         for part in PurePosixPath(path_shown(path).replace("\\", "/")).parent.parts:
