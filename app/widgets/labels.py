@@ -6,6 +6,7 @@ from html import escape
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import Qt as Markup
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
 
 
@@ -68,7 +69,7 @@ class ElidedLabel(QLabel):
 
     def _tip(self) -> None:
         # a tooltip takes text that looks like markup for markup
-        tip = escape(self._whole, quote=False) if Qt.mightBeRichText(self._whole) else self._whole
+        tip = escape(self._whole, quote=False) if Markup.mightBeRichText(self._whole) else self._whole
         self.setToolTip(tip if self.shown() != self._whole else "")
 
 
