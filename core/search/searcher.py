@@ -48,7 +48,7 @@ from core.search.syntax import ParsedQuery
 from core.store.database import known_errors
 
 MOST_LANGUAGES = 40  # more than there are stemmers: a language with one document must not be lost
-_SPARE = 4  # passages beyond those wanted for an answer
+_SPARE = 4  # passages beyond those wanted for an answer: some say the same, or crowd out other documents
 _DEEPER = 4  # times as many candidates, when too few hits are left of them
 _REMEMBERED = 8  # rankings kept, so that an explanation shows the parts of the very hit it explains
 
@@ -193,14 +193,11 @@ class Searcher:
         What asks for several things is searched in parts, too, and the passages come as an answer needs them
         (core.search.asking). Raises as `search`.
         """
-        text = standalone(question, history)
-        # more than are wanted: some say the same, or crowd out other documents
-        asked = Query(text, k=k + _SPARE, filters=filters, literal=True)
-        results = [self.search(asked, control)]
-        results += [self.search(replace(asked, text=part), control) for part in parts(text)]
-        if self._snapshot is None:  # the index is damaged
-            return results[0]
-        return arranged(self._snapshot, results, k)
+        asked = Query(standalone(question, history), k=k + _SPARE, filters=filters, literal=True)
+        texts = (asked.text, *parts(asked.text))
+        results = [self.search(replace(asked, text=text), control) for text in texts]
+        # without a snapshot the index is damaged
+        return arranged(self._snapshot, results, k) if self._snapshot is not None else results[0]
 
     def ranking(self, query: Query, depth: int, without: int | None = None) -> Ranking:
         """At least `depth` candidates of each channel without their texts, for evaluation and training: read closely

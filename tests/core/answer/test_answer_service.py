@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -160,6 +161,21 @@ def test_answers_come_in_the_language_of_the_document(
     question: str, text: str, encoder: Encoder, search: Search
 ) -> None:
     assert ask(encoder, search, question).sentences[0].text == text
+
+
+def test_older_versions_behind_what_is_cited_are_told(encoder: Encoder, search: Search) -> None:
+    result = search(QUESTION)
+    cited = Answerer(encoder).answer(QUESTION, (), replace(result, newest=(result.hits[0].passage.id,)))
+    assert "the newest comes first" in cited.reason
+    other = Answerer(encoder).answer(QUESTION, (), replace(result, newest=(result.hits[2].passage.id,)))
+    assert "newest" not in other.reason
+
+
+def test_all_that_was_searched_for_is_kept_with_the_answer(encoder: Encoder, search: Search) -> None:
+    result = replace(search(QUESTION), searched=(QUESTION, "the Tern", "passengers"))
+    record = Answerer(encoder).answer(QUESTION, (), result).record
+    assert record is not None
+    assert record.searched == (QUESTION, "the Tern", "passengers")
 
 
 def test_east_asian_questions_are_answered_by_shared_characters(encoder: Encoder) -> None:
