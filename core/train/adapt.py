@@ -151,9 +151,10 @@ def _read(
 
 def _queries(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder) -> QueryCandidate:
     bundle = find(queries_of(present) or present.id, adapted.folder(run.library))
+    general = probe(_asked_in(ground, bundle))
     with KeptVectors(run.folder / _VECTORS) as kept:  # judging encodes most of these passages, too
         return train_queries(
-            Backbone.open(bundle), ground, searcher, tune, Remembering(present, kept), run.recipe.query,
+            Backbone.open(bundle), ground, searcher, tune, general, Remembering(present, kept), run.recipe.query,
             run.folder / "queries", minutes=run.minutes, control=run.control, listener=run.listener,
             watching=run.watching,
         )  # fmt: skip
@@ -163,9 +164,10 @@ def _full(run: Run, ground: Ground, searcher: Searcher, tune: Pool, present: Enc
     if run.recipe.full is None:
         return None
     bundle = find(present.id, adapted.folder(run.library))
+    general = probe(_asked_in(ground, bundle))
     with KeptVectors(run.folder / _VECTORS) as kept:
         return train_all(
-            Backbone.open(bundle), ground, searcher, tune, Remembering(present, kept), run.recipe.full,
+            Backbone.open(bundle), ground, searcher, tune, general, Remembering(present, kept), run.recipe.full,
             run.folder / "full", minutes=run.minutes, control=run.control, listener=run.listener,
             watching=run.watching,
         )  # fmt: skip

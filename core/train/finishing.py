@@ -15,6 +15,7 @@ from torch import Tensor
 from core.base.events import Control, Listener
 from core.base.files import read_json, write_json
 from core.encode.onnx import usable_cores
+from core.evaluate.datasets import Dataset
 from core.train.ance import Ance, AnceSettings
 from core.train.ance_beside import AnceBeside
 from core.train.backbone import Backbone
@@ -24,9 +25,10 @@ from core.train.cross_teacher import CrossTraining
 from core.train.finetune import FineTune, FineTuneSettings, Frozen
 from core.train.four_stages import FourSettings, four_stages
 from core.train.ground import Ground
+from core.train.how_far import Tried, best
 from core.train.interpolate import between
 from core.train.loop import Callback, Settings, Watching
-from core.train.measure import dense_ndcg
+from core.train.measure import ndcg_of
 from core.train.negatives import DEPTH, Mining, Search
 from core.train.outcome import StageReport
 from core.train.pool import Pool
@@ -62,6 +64,7 @@ class Finishing:
     ground: Ground
     questions: Sequence[Question]
     tune: Pool
+    general: Dataset
     start: dict[str, Tensor]
     stage: FullStage
     folder: Path
@@ -185,14 +188,16 @@ def _told(done: TwoStage) -> list[StageReport]:
 
 
 def _mixed(job: Finishing) -> tuple[dict[str, Tensor], float, dict[str, float]]:
-    """The best of several shares of the way, and nDCG@10 at each."""
+    """The best of several shares of the way that forget nothing, and nDCG@10 at each."""
     backbone, trained = job.backbone, job.backbone.weights()
-    figures, best, kept = {}, -1.0, job.start
-    for share in SHARES:
-        weights = between(job.start, trained, share)
-        backbone.load_weights(weights)
-        value = float(dense_ndcg(job.tune, lambda texts, kind: backbone.vectors(texts, kind, job.control)).mean())
-        figures[f"ndcg at {share:g}"] = round(value, 4)
-        if value > best:
-            best, kept = value, weights
-    return kept, best, figures
+
+    def at(share: float) -> Tried:
+        backbone.load_weights(between(job.start, trained, share))
+        found = (ndcg_of(data, lambda texts, kind: backbone.vectors(texts, kind, job.control))
+                 for data in (job.tune.dataset, job.general))  # fmt: skip
+        return Tried(share, *(float(values.mean()) for values in found))
+
+    before, *tried = (at(share) for share in (0.0, *SHARES))
+    chosen = best(tried, before.general)
+    figures = {name: value for one in (before, *tried) for name, value in one.figures.items()}
+    return between(job.start, trained, chosen.share), chosen.ndcg, figures

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from core.base.events import Control, Listener, Progress, ignore
 from core.encode.encoder import QUERY, Encoder
+from core.evaluate.datasets import Dataset
 from core.search.searcher import Searcher
 from core.train import spans
 from core.train.backbone import Backbone
@@ -34,9 +35,9 @@ from core.train.types import Piece, Question
 
 
 def train_all(
-    backbone: Backbone, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder, stage: FullStage,
-    folder: Path, *, minutes: float | None = None, control: Control | None = None, listener: Listener = ignore,
-    watching: Watching = lambda name: (),
+    backbone: Backbone, ground: Ground, searcher: Searcher, tune: Pool, general: Dataset, present: Encoder,
+    stage: FullStage, folder: Path, *, minutes: float | None = None, control: Control | None = None,
+    listener: Listener = ignore, watching: Watching = lambda name: (),
 ) -> FullCandidate:  # fmt: skip
     """Train `backbone` (the present encoder of passages) in place.
 
@@ -52,8 +53,8 @@ def train_all(
     if record is not None:
         reports.append(StageReport(PRETRAINING, record.step, record.seconds, dict(record.curve[-1].losses)))
     job = Finishing(
-        backbone, ground, questions, tune, start, stage, folder, searching(searcher, control), frozen, minutes, control,
-        listener, watching,
+        backbone, ground, questions, tune, general, start, stage, folder, searching(searcher, control), frozen, minutes,
+        control, listener, watching,
     )  # fmt: skip
     done = by_two_rounds(job) if stage.reader is None else by_four_stages(job, stage.reader)
     return replace(done, reports=(*reports, *done.reports))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.base.events import Control
 from core.base.types import DENSE, FUSED
-from core.encode.encoder import Encoder
+from core.encode.encoder import Encoder, input_text
 from core.evaluate import metrics
 from core.evaluate.datasets import Dataset
 from core.evaluate.kept_vectors import KeptVectors
@@ -48,12 +48,16 @@ def served(
 
 def dense_ndcg(pool: Pool, encode: Callable[[Sequence[str], str], Vectors]) -> Values:
     """nDCG@10 [Q] of vectors alone: `encode` takes texts and their kind ("passage" or "query")."""
-    passages = encode(pool.passages, "passage")
-    queries = encode([question.text for question in pool.questions], "query")
-    names = [document.id for document in pool.dataset.corpus]
+    return ndcg_of(pool.dataset, encode)
+
+
+def ndcg_of(dataset: Dataset, encode: Callable[[Sequence[str], str], Vectors]) -> Values:
+    """nDCG@10 [Q] on the dataset's queries, in their order; see `dense_ndcg`."""
+    passages = encode([input_text((), document.text, document.title) for document in dataset.corpus], "passage")
+    queries = encode(list(dataset.queries.values()), "query")
+    names = [document.id for document in dataset.corpus]
     values = []
-    for number, query in enumerate(queries):
-        scores = passages @ query
-        best = np.argsort(-scores, kind="stable")[:_DEPTH]
-        values.append(metrics.ndcg([names[i] for i in best[:10]], pool.dataset.qrels[str(number)]))
+    for name, query in zip(dataset.queries, queries, strict=True):
+        best = np.argsort(-(passages @ query), kind="stable")[:_DEPTH]
+        values.append(metrics.ndcg([names[i] for i in best[:10]], dataset.qrels[name]))
     return np.array(values)

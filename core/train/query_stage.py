@@ -6,7 +6,7 @@ that judge are not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,15 +17,17 @@ from torch import Tensor
 from core.base.events import Control, Listener, Progress, ignore
 from core.base.files import read_json, write_json
 from core.base.wire import from_plain, to_plain
-from core.encode.encoder import Encoder
+from core.encode.encoder import PASSAGE, Encoder
+from core.evaluate.datasets import Dataset
 from core.search.searcher import Searcher
 from core.train.adore import Adore, AdoreSettings
 from core.train.backbone import Backbone
 from core.train.finetune import Frozen
 from core.train.ground import Ground
+from core.train.how_far import Tried, best
 from core.train.interpolate import between
 from core.train.loop import Settings, Watching, train
-from core.train.measure import Vectors, dense_ndcg
+from core.train.measure import Vectors, ndcg_of
 from core.train.outcome import StageReport
 from core.train.pool import Pool
 from core.train.query_side import QuerySettings, QuerySide, rarities
@@ -51,11 +53,12 @@ class QueryCandidate:
 
 
 def train_queries(
-    backbone: Backbone, ground: Ground, searcher: Searcher, tune: Pool, present: Encoder, stage: QueryStage,
-    folder: Path, *, minutes: float | None = None, control: Control | None = None, listener: Listener = ignore,
-    watching: Watching = lambda name: (),
+    backbone: Backbone, ground: Ground, searcher: Searcher, tune: Pool, general: Dataset, present: Encoder,
+    stage: QueryStage, folder: Path, *, minutes: float | None = None, control: Control | None = None,
+    listener: Listener = ignore, watching: Watching = lambda name: (),
 ) -> QueryCandidate:  # fmt: skip
-    """Train `backbone` (the present encoder of queries) in place and mix it with what it was.
+    """Train `backbone` (the present encoder of queries) in place and mix it with what it was, as far as `general`
+    questions are answered as before.
 
     Raises:
         Cancelled, DiskFull, KnownError: see `core.train.loop.train`.
@@ -66,7 +69,7 @@ def train_queries(
     if backbone.pooling == "mean" and backbone.token_weights is None:
         backbone.weigh_tokens(rarities(backbone, ground.pieces, settings.rarity))
     task = _task(backbone, ground, searcher, lessons, settings)
-    chooser = _Chooser(backbone, tune, present.encode(tune.passages, control=control), control)
+    chooser = _chooser(backbone, tune, general, present, control)
     steps = stage.epochs * -(-len(task.lessons) // settings.questions)
     training = Settings(steps, stage.rate, weight_decay=0.0, checkpoint_every=50, minutes=minutes)
     start = backbone.weights()
@@ -140,25 +143,37 @@ class _Chosen:
 
 @dataclass(frozen=True, slots=True)
 class _Chooser:
-    """Tries shares of the way on the questions that choose; `passages` are their passages' vectors."""
+    """Tries shares of the way on the questions that choose; `passages` are their passages' vectors, `known` those of
+    the general questions, which found `before` (nDCG@10)."""
 
     backbone: Backbone
     tune: Pool
     passages: Vectors
+    general: Dataset
+    known: Vectors
+    before: float
     control: Control | None
 
     def choose(self, start: dict[str, Tensor], *, settled: bool) -> _Chosen:
         """The best share of the way from `start` to the backbone's weights; none of it only where `settled`."""
-        trained = self.backbone.weights()
-        figures, best, kept = {}, -1.0, start
+        trained, tried = self.backbone.weights(), []
         for share in (0.0, *SHARES):
-            weights = between(start, trained, share)
-            self.backbone.load_weights(weights)
-            value = float(dense_ndcg(self.tune, self._encode).mean())
-            figures[f"ndcg at {share:g}"] = round(value, 4)
-            if (share or settled) and value > best:
-                best, kept = value, weights
-        return _Chosen(kept, best, figures)
+            self.backbone.load_weights(between(start, trained, share))
+            found = (ndcg_of(self.tune.dataset, self._by(self.passages)), ndcg_of(self.general, self._by(self.known)))
+            tried.append(Tried(share, *(float(values.mean()) for values in found)))
+        chosen = best([one for one in tried if one.share or settled], self.before)
+        figures = {name: value for one in tried for name, value in one.figures.items()}
+        return _Chosen(between(start, trained, chosen.share), chosen.ndcg, figures)
 
-    def _encode(self, texts: Sequence[str], kind: str) -> Vectors:
-        return self.passages if kind == "passage" else self.backbone.vectors(texts, kind, self.control)
+    def _by(self, passages: Vectors) -> Callable[[Sequence[str], str], Vectors]:
+        """The backbone's questions beside passages that stay as they are."""
+        return lambda texts, kind: passages if kind == PASSAGE else self.backbone.vectors(texts, kind, self.control)
+
+
+def _chooser(backbone: Backbone, tune: Pool, general: Dataset, present: Encoder, control: Control | None) -> _Chooser:
+    def encode(texts: Sequence[str], kind: str) -> Vectors:
+        return present.encode(texts, kind=kind, control=control)
+
+    known = encode([document.text for document in general.corpus], PASSAGE)
+    before = ndcg_of(general, lambda texts, kind: known if kind == PASSAGE else encode(texts, kind))
+    return _Chooser(backbone, tune, encode(tune.passages, PASSAGE), general, known, float(before.mean()), control)
