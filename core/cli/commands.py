@@ -176,7 +176,8 @@ def ask(
         return
     value = {"mode": answer.mode, "answer": answer.text, "sentences": answer.sentences, "groups": answer.groups}
     read = {"read": answer.read, "matching": answer.matching}
-    print_json({**value, **read, "near_misses": answer.near_misses, "reason": answer.reason, "model": answer.model})
+    near = {"near_misses": answer.near_misses, "hidden": answer.hidden}
+    print_json({**value, **read, **near, "reason": answer.reason, "model": answer.model})
 
 
 @app.command()

@@ -141,6 +141,10 @@ def show_answer(answer: Answer) -> None:
         out.print("Nearest passages:")
         for citation in answer.near_misses:
             show_citation(" -", citation)
+    if answer.hidden:
+        out.print("Hidden by the filters; without them this would answer:")
+        for citation in answer.hidden:
+            show_citation(" -", citation)
 
 
 def show_citation(mark: str, citation: Citation) -> None:
