@@ -137,8 +137,7 @@ class Concepts:
         if concept is None:
             raise NotFound(f"There is no concept {concept_id} here.", "Concepts may have been fitted anew: look again.")
         ids, activations = self._passages(concept)
-        if concept.merged:  # together they stand in more passages than each, in fewer than their sum
-            concept = replace(concept, passages=max(concept.passages, len(ids)))
+        concept = replace(concept, passages=len(ids))  # now: documents go, and merged ones share passages
         order = np.argsort(-activations, kind="stable")
         dated = stored.dated(self.snapshot.db, ids.tolist())
         months = Counter(month for _, month in dated if month)
