@@ -12,7 +12,7 @@ from endpoint_server import Served, serving
 from gguf_files import tiny
 from typer.testing import CliRunner
 
-from core.cli import app
+from core.cli.commands import app
 from core.models import bundles, endpoint
 
 
