@@ -32,6 +32,7 @@ _RERANKERS = (
     "finds more."
 )
 _LLMS = "A language model writes the answers. Without one they are quoted from the documents."
+_WIDTH = 680
 _READY = "It is made ready for fast use on this computer. This may take a minute."
 _BY_NAME = "Any other model of the hub by its name, or one that you have on this computer."
 
@@ -39,7 +40,7 @@ _BY_NAME = "Any other model of the hub by its name, or one that you have on this
 class ModelsSheet(Sheet):
     def __init__(self, context: Context, work: ModelWork, parent: QWidget) -> None:
         super().__init__(tr("Models"), parent)
-        self.setMinimumWidth(680)
+        self.setMinimumWidth(_WIDTH)
         self.close_button.setDefault(False)  # Return in the field of a name looks at the model
         self._context, self._work = context, work
         self._shown: object = None
@@ -70,6 +71,14 @@ class ModelsSheet(Sheet):
     def done(self, result: int) -> None:
         self._work.watched = False
         super().done(result)
+
+    def grow(self) -> None:
+        """As wide, too, as its cards need: with large text they would be cut off at the side."""
+        if self._scroller is not None:
+            rest = self.width() - self._scroller.viewport().width()
+            wanted = max(_WIDTH, self._scroller.widget().minimumSizeHint().width() + rest)
+            self.setMinimumWidth(min(wanted, self.screen().availableGeometry().width()))
+        super().grow()
 
     # layout
 
