@@ -134,8 +134,10 @@ def _passages(db: Database, before: Answer, after: Answer) -> tuple[tuple[Passag
     old, new = _given(before), _given(after)
     if not (_has_hashes(before) and _has_hashes(after)):  # by id alone, then
         old, new = {p: str(p) for p in old}, {p: str(p) for p in new}
-    came = [p for p, name in new.items() if name not in old.values()]
-    went = [p for p, name in old.items() if name not in new.values()]
+    # an id names one text for ever; its hash differs where another part of what stands around it was read, too
+    held, holds = set(old.values()), set(new.values())
+    came = [p for p, name in new.items() if name not in held and p not in old]
+    went = [p for p, name in old.items() if name not in holds and p not in new]
     living = passages.passages(db, [*came, *went])
     cited = {c.passage_id: c for c in (*citations(before), *citations(after))}
     changes = [_change(Change.CAME, p, living, cited) for p in came]
@@ -147,7 +149,8 @@ def _given(answer: Answer) -> dict[int, str]:
     """passage -> the hash of its text, of all that the answer was given."""
     record = answer.record
     if record is None or not record.passages:
-        return {c.passage_id: "" for c in citations(answer) if c.passage_id}
+        cited = [c for s in answer.sentences for c in s.citations]
+        return {c.passage_id: "" for c in (*cited, *answer.near_misses) if c.passage_id}
     hashes = record.hashes or ("",) * len(record.passages)
     return dict(zip(record.passages, hashes, strict=False))
 

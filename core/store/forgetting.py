@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -42,11 +43,16 @@ def purge(db: Database) -> int:
     The person's own questions stay; stand-alone questions made with the help of earlier answers do not.
     """
     changed = set()
-    for turn_id, conversation_id, plain in db.execute("SELECT id, conversation_id, answer FROM turn").fetchall():
+    for turn_id in turns.ids(db):  # one at a time: together they may be more than the memory holds
+        conversation_id, plain = db.execute(
+            "SELECT conversation_id, answer FROM turn WHERE id = ?", (turn_id,)
+        ).fetchone()
         answer = turns.revive(plain)
         if any(_is_removed(c) for c in citations(answer)):
             turns.put(db, turn_id, _neutral(answer))
             changed.add(conversation_id)
+        elif _read_what_is_gone(db, answer):
+            turns.put(db, turn_id, _without_drafts(answer))
     for conversation_id in changed:
         _forget_searched(db, conversation_id)
     return len(changed)
@@ -54,7 +60,7 @@ def purge(db: Database) -> int:
 
 def citations(answer: Answer) -> list[Citation]:
     """All places that an answer names."""
-    return [*(c for s in answer.sentences for c in s.citations), *answer.near_misses]
+    return [*(c for s in answer.sentences for c in s.citations), *answer.near_misses, *answer.hidden]
 
 
 def _forget_searched(db: Database, conversation_id: int) -> None:
@@ -70,7 +76,7 @@ def _forget_searched(db: Database, conversation_id: int) -> None:
 def _citing(db: Database, gone: Collection[int]) -> list[tuple[int, Answer]]:
     """The turns with a citation of these documents."""
     found = []
-    for turn_id, plain in db.execute("SELECT id, answer FROM turn").fetchall():
+    for turn_id, plain in db.execute("SELECT id, answer FROM turn"):
         cited = {int(number) for number in _DOCUMENT_ID.findall(plain)}
         if not cited.isdisjoint(gone):
             found.append((int(turn_id), turns.revive(plain)))
@@ -79,7 +85,8 @@ def _citing(db: Database, gone: Collection[int]) -> list[tuple[int, Answer]]:
 
 def _each_citation(answer: Answer, change: Callable[[Citation], Citation]) -> Answer:
     sentences = tuple(replace(s, citations=tuple(map(change, s.citations))) for s in answer.sentences)
-    return replace(answer, sentences=sentences, near_misses=tuple(map(change, answer.near_misses)))
+    near, hidden = tuple(map(change, answer.near_misses)), tuple(map(change, answer.hidden))
+    return replace(answer, sentences=sentences, near_misses=near, hidden=hidden)
 
 
 def _without(citation: Citation, gone: Mapping[int, Replacement | None]) -> Citation:
@@ -96,20 +103,50 @@ def _is_removed(citation: Citation) -> bool:
 
 
 def _neutral(answer: Answer) -> Answer:
-    text, sentences = answer.text, []
-    for sentence in answer.sentences:
-        if all(_is_removed(c) for c in sentence.citations) and not _counted(answer, sentence):
-            text = text.replace(sentence.text, REMOVED_SENTENCE)
-            sentence = replace(sentence, text=REMOVED_SENTENCE)
-        sentences.append(sentence)
-    near = tuple(c for c in answer.near_misses if not _is_removed(c))
+    rests = [all(map(_is_removed, s.citations)) and not _counted(answer, s) for s in answer.sentences]
+    text = _taken_out(answer.text, {s.text for s, gone in zip(answer.sentences, rests, strict=True) if gone})
+    sentences = [
+        replace(s, text=REMOVED_SENTENCE) if gone else s for s, gone in zip(answer.sentences, rests, strict=True)
+    ]
+    near, hidden = (tuple(c for c in some if not _is_removed(c)) for some in (answer.near_misses, answer.hidden))
     groups = tuple(_neutral_group(group, [s.text for s in sentences]) for group in answer.groups)
     for before, after in zip(answer.groups, groups, strict=True):
         if after != before:  # headings stand in the text on lines of their own
             text = f"\n{text}\n".replace(f"\n{before.heading}\n", f"\n{after.heading}\n")[1:-1]
-    # the hashes are of texts that are gone
+    made = replace(answer, text=text, sentences=tuple(sentences), near_misses=near, groups=groups, hidden=hidden)
+    return _without_hashes(made)
+
+
+def _taken_out(text: str, gone: Collection[str]) -> str:
+    """At once, the longest first: one sentence may stand within another."""
+    either = "|".join(re.escape(one) for one in sorted(filter(None, gone), key=len, reverse=True))
+    return re.sub(either, lambda _: REMOVED_SENTENCE, text) if either else text
+
+
+def _without_hashes(answer: Answer) -> Answer:
+    """They are of texts that are gone."""
     record = None if answer.record is None else replace(answer.record, hashes=(), passages=())
-    return replace(answer, text=text, sentences=tuple(sentences), near_misses=near, groups=groups, record=record)
+    return replace(answer, record=record)
+
+
+def _read_what_is_gone(db: Database, answer: Answer) -> bool:
+    """Was it made of passages, cited or not, that the library has no longer?"""
+    if answer.record is None or not answer.record.passages:
+        return False
+    gone = db.execute(
+        "SELECT 1 FROM json_each(?) j LEFT JOIN passage p ON p.id = j.value WHERE p.id IS NULL LIMIT 1",
+        (json.dumps(answer.record.passages),),
+    )
+    return gone.fetchone() is not None
+
+
+def _without_drafts(answer: Answer) -> Answer:
+    """Without what a model wrote and nothing supports: it was never shown, and may repeat what is gone."""
+    sentences = tuple(
+        s if s.citations or s.support is Support.SUPPORTED else replace(s, text=REMOVED_SENTENCE)
+        for s in answer.sentences
+    )
+    return _without_hashes(replace(answer, sentences=sentences))
 
 
 def _counted(answer: Answer, sentence: AnswerSentence) -> bool:

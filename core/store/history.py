@@ -153,6 +153,8 @@ def pin(db: Database, conversation_id: int, on: bool) -> None:
 def delete_conversation(db: Database, conversation_id: int) -> Deleted:
     """Delete a conversation with all its branches. Returns what brings it back, as long as somebody keeps it."""
     taken = Deleted({table: _rows(db, table, conversation_id) for table in _KEPT})
+    # a chain of exchanges is longer than SQLite follows by itself
+    db.execute("UPDATE turn SET parent = NULL WHERE conversation_id = ?", (conversation_id,))
     db.execute("DELETE FROM conversation WHERE id = ?", (conversation_id,))
     return taken
 

@@ -249,6 +249,9 @@ def migrate(db: Database) -> list[str]:
             continue
         db.execute("BEGIN IMMEDIATE")
         try:
+            if name in applied(db):  # by another process, while this one waited
+                db.execute("ROLLBACK")
+                continue
             step(db)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             db.execute("INSERT INTO migration (name, applied) VALUES (?, ?)", (name, now))

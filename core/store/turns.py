@@ -82,7 +82,13 @@ def put(db: Database, turn: int, answer: Answer) -> None:
     db.execute("UPDATE turn SET answer = ?, words = ? WHERE id = ?", (plain(answer), words_of(question, answer), turn))
 
 
+def ids(db: Database) -> list[int]:
+    """Of all exchanges."""
+    return [int(row[0]) for row in db.execute("SELECT id FROM turn ORDER BY id").fetchall()]
+
+
 def fill_words(db: Database) -> None:
     """Write the words of all exchanges: they were stored before there was a place for them."""
-    for turn, question, answer in db.execute("SELECT id, question, answer FROM turn").fetchall():
+    for turn in ids(db):
+        question, answer = db.execute("SELECT question, answer FROM turn WHERE id = ?", (turn,)).fetchone()
         db.execute("UPDATE turn SET words = ? WHERE id = ?", (words_of(question, revive(answer)), turn))

@@ -123,3 +123,14 @@ def test_abstaining_where_there_was_an_answer_is_a_difference(library: Library) 
 def test_filters_within_filters_are_told(library: Library) -> None:
     assert filters_text(Filters(none=(Filters(types=("pdf",)),))) == "none=(types=pdf)"
     assert filters_text(Filters()) == ""
+
+
+def test_a_passage_read_with_other_sentences_around_it_is_the_same_one(library: Library) -> None:
+    found = library.compare(answer("a", hashes=("narrow",)), answer("a", hashes=("wide",)))
+    assert (found.passages, found.kept) == ((), 1)
+
+
+def test_what_filters_hid_was_not_given_to_an_answer(library: Library) -> None:
+    hidden = answer("a").sentences[0].citations
+    abstains = Answer("What?", AnswerMode.ABSTAINED, "", (), hidden=hidden, record=AnswerRecord())
+    assert library.compare(abstains, abstains).kept == 0

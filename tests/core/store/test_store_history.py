@@ -211,3 +211,72 @@ def test_conversations_of_an_older_library_are_one_branch_and_are_found(tmp_path
     assert [turn.branches for turn in history.turns(db, 2)] == [(2,)]
     assert db.execute("SELECT words FROM turn WHERE id = 1").fetchone()[0].startswith("grosse?\n")
     db.conn.close()
+
+
+def test_what_filters_hid_is_forgotten_as_well(library: Library, db: Database) -> None:
+    abstains = Answer("What?", AnswerMode.ABSTAINED, "Your documents do not say.", (), hidden=(PLACE,))
+    number = library.save_turn(None, "", abstains)
+    with transaction(db):
+        history.forget(db, {7: None})
+    assert "crowns" not in db.execute("SELECT answer FROM turn").fetchone()[0]
+    with transaction(db):
+        history.purge(db)
+    assert library.turns(number)[0].answer.hidden == ()
+
+
+def test_a_purge_takes_out_a_sentence_that_holds_another_one(library: Library, db: Database) -> None:
+    texts = ("Crowns.", "The dues are 12 Crowns.")
+    sentences = tuple(AnswerSentence(text, Support.SUPPORTED, (PLACE,)) for text in texts)
+    said = Answer("What?", AnswerMode.EXTRACTIVE, " ".join(f"{text} [1]" for text in texts), sentences)
+    number = library.save_turn(None, "", said)
+    with transaction(db):
+        history.forget(db, {7: None})
+        history.purge(db)
+    assert library.turns(number)[0].answer.text == " ".join([f"{history.REMOVED_SENTENCE} [1]"] * 2)
+
+
+def test_a_purge_leaves_no_draft_made_of_passages_that_are_gone(library: Library, db: Database) -> None:
+    draft = AnswerSentence("The dues were 99 crowns.", Support.UNSUPPORTED)
+    said = answer("What?", "Bread is rye.")
+    record = AnswerRecord(passages=(5,), hashes=("abc",))  # there is no passage 5
+    number = library.save_turn(None, "", replace(said, sentences=(*said.sentences, draft), record=record))
+    with transaction(db):
+        assert history.purge(db) == 0  # nothing that was shown is another
+    stored = db.execute("SELECT answer FROM turn").fetchone()[0]
+    assert "99" not in stored
+    assert "abc" not in stored
+    assert library.turns(number)[0].answer.sentences[0].text == "Bread is rye."
+
+
+def test_a_conversation_of_any_length_is_deleted_and_comes_back(library: Library, db: Database) -> None:
+    number = library.save_turn(None, "", answer("one"))
+    with transaction(db):
+        for _ in range(1100):  # SQLite follows a thousand
+            history.add_turn(db, number, "", answer("more"))
+    deleted = library.delete_conversation(number)
+    assert db.execute("SELECT count(*) FROM turn").fetchone()[0] == 0
+    library.restore_conversation(deleted)
+    assert len(library.turns(number)) == 1101
+
+
+def test_two_processes_may_bring_a_library_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    def step(db: Database) -> None:
+        done.append("step")
+
+    def both(db: Database) -> list[str]:
+        """What `applied` said before another process took the step."""
+        names = was(db)
+        if not done:
+            monkeypatch.setattr(migrations, "applied", was)
+            assert migrations.migrate(second) == ["9999-new"]
+        return names
+
+    was, first, second = migrations.applied, database.create(tmp_path), database.create(tmp_path)
+    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, ("9999-new", step)))
+    monkeypatch.setattr(migrations, "applied", both)
+    assert migrations.migrate(first) == []
+    assert done == ["step"]
+    first.conn.close()
+    second.conn.close()
