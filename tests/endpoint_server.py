@@ -22,6 +22,8 @@ class Served:
     stream: bool = True
     location: str = ""
     break_off: bool = False
+    closing: bool = False  # says that it will close the connection, as many do
+    lingers: bool = False  # ends with a reason, and keeps the connection
     models: tuple[str, ...] = ("some-model", "other-model")
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -95,7 +97,10 @@ class _Handler(BaseHTTPRequestHandler):
             if number == self.told.stall:
                 self._stall()
             self._event(f"data: {json.dumps({'choices': [{'delta': {'content': piece}}]})}\n")
-        if not self.told.break_off:
+        if self.told.lingers:
+            self._event('data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n')
+            self._stall()
+        elif not self.told.break_off:
             self._event("data: [DONE]\n")
 
     def _stall(self) -> None:
@@ -123,6 +128,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(self.told.status)
         self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
+        if self.told.closing:
+            self.send_header("Connection", "close")
         if self.told.location:
             self.send_header("Location", self.told.location)
         self.end_headers()

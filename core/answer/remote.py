@@ -77,18 +77,18 @@ class RemoteBackend:
     def _pieces(self, body: dict[str, Any], max_tokens: int, control: Control) -> Iterator[str]:
         self.asked = True
         length, events = max_tokens * _CHARACTERS_A_TOKEN, max_tokens * _EVENTS_A_TOKEN + 100
-        ended = False
         for event in _events(remote_wire.lines(self.endpoint, "/chat/completions", body, control)):
             if event.strip() == _DONE:
                 return
             piece, last = _content(event, self.endpoint)
-            ended, length, events = ended or last, length - len(piece), events - 1
+            length, events = length - len(piece), events - 1
             if length < 0 or events < 0:
                 return
             if piece:
                 yield piece
-        if not ended:
-            raise EndpointFailed(f"{self.endpoint.host} broke off in the middle.", "Look whether it still runs.")
+            if last:  # some keep the connection open
+                return
+        raise EndpointFailed(f"{self.endpoint.host} broke off in the middle.", "Look whether it still runs.")
 
 
 def marked(answer: Answer, backend: Backend | None, *, going: bool = False) -> Answer:
@@ -147,7 +147,8 @@ def _content(event: str, endpoint: Endpoint) -> tuple[str, bool]:
         last = "message" in choice or bool(choice.get("finish_reason"))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _other(endpoint) from error
-    return piece if isinstance(piece, str) else "", last
+    # half of a surrogate pair is no text, and could not be stored
+    return piece.encode("utf-8", "replace").decode() if isinstance(piece, str) else "", last
 
 
 def _other(endpoint: Endpoint) -> EndpointFailed:

@@ -25,7 +25,10 @@ from core.models.endpoint import Endpoint, addresses
 KEY = "WHYMATCH_ENDPOINT_KEY"  # environment variable with the key of an endpoint that wants one
 CONNECT_SECONDS = 5.0
 SILENT_SECONDS = 180.0  # a large model may read a prompt for minutes before it writes
+LONGEST_SECONDS = 1800.0  # of one answer, also where something comes all the time
+MOST_BYTES = 8 << 20  # of one answer: hundreds of bytes go with each piece of text
 _LONGEST_LINE = 1 << 20
+_WAITING_LINES = 16  # that nobody has taken yet
 _POLL_SECONDS = 0.02
 _LOOK = "Look whether the address is right."
 _SHOWN = 200  # characters of what the endpoint says of an error
@@ -35,7 +38,7 @@ def lines(endpoint: Endpoint, path: str, body: dict[str, Any] | None, control: C
     """The lines of the answer to a POST of `body`, or to a GET without one, as they come.
 
     Raises:
-        EndpointFailed: not reached, not allowed, refused, silent for minutes, or broken off.
+        EndpointFailed: not reached, not allowed, refused, silent for minutes, without an end, or broken off.
         Cancelled: within a moment, whatever the endpoint does.
     """
     exchange = _Exchange(endpoint, path, body)
@@ -51,14 +54,18 @@ class _Exchange:
 
     def __init__(self, endpoint: Endpoint, path: str, body: dict[str, Any] | None) -> None:
         self._endpoint, self._path, self._body = endpoint, path, body
-        self._heard: queue.Queue[bytes | Exception | None] = queue.Queue(maxsize=1000)
+        self._heard: queue.Queue[bytes | Exception | None] = queue.Queue(_WAITING_LINES)
         self._over = threading.Event()
+        self._socket: socket.socket | None = None  # the connection lets go of it before the answer is read
         self._connection: http.client.HTTPConnection | None = None
 
     def received(self, control: Control) -> Iterator[bytes]:
-        last = time.monotonic()
+        began = last = time.monotonic()
+        received = 0
         while True:
             control.check()
+            if received > MOST_BYTES or time.monotonic() - began > LONGEST_SECONDS:
+                raise EndpointFailed(f"{self._endpoint.host} does not come to an end.", _LOOK)
             try:
                 item = self._heard.get(timeout=_POLL_SECONDS)
             except queue.Empty:
@@ -71,15 +78,15 @@ class _Exchange:
                 return
             if isinstance(item, Exception):
                 raise item
+            received += len(item)
             yield item
 
     def give_up(self) -> None:
         """Close the connection, which ends the thread wherever it waits."""
         self._over.set()
-        found = self._connection.sock if self._connection is not None else None
-        if found is not None:
+        if self._socket is not None:
             with contextlib.suppress(OSError):
-                found.shutdown(socket.SHUT_RDWR)
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def run(self) -> None:
         try:
@@ -93,28 +100,43 @@ class _Exchange:
         except Exception as error:  # a bug: raised where somebody sees it, not lost with this thread
             self._put(error)
         finally:
-            if self._connection is not None:
-                self._connection.close()
+            for one in (self._connection, self._socket):
+                if one is not None:
+                    one.close()
 
     def _talk(self) -> None:
-        self._connection = _connected(self._endpoint)
-        response = self._asked(self._connection)
-        if self._over.is_set():
+        self._socket = _socket(self._endpoint)
+        self._connection = self._connected(self._socket)
+        if self._over.is_set():  # given up before anything was sent
             return
+        response = self._asked(self._connection)
         if response.status != http.client.OK:
             raise self._refused(response)
         while not self._over.is_set() and (line := response.readline(_LONGEST_LINE)):
             if len(line) >= _LONGEST_LINE:
-                raise EndpointFailed(
-                    f"{self._endpoint.host} sends what is no answer.", "Look whether the address is right."
-                )
+                raise EndpointFailed(f"{self._endpoint.host} sends what is no answer.", _LOOK)
             self._put(line)
+
+    def _connected(self, plain: socket.socket) -> http.client.HTTPConnection:
+        parts = urlsplit(self._endpoint.url)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=SILENT_SECONDS)
+        plain.settimeout(SILENT_SECONDS)
+        connection.sock = plain
+        if parts.scheme == "https":
+            self._socket = ssl.create_default_context().wrap_socket(
+                plain, server_hostname=parts.hostname, do_handshake_on_connect=False
+            )
+            self._socket.do_handshake()
+            connection.sock = self._socket
+        return connection
 
     def _asked(self, connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
         data = None if self._body is None else json.dumps(self._body).encode()
         headers = {"Accept": "text/event-stream, application/json", "Connection": "close"}
         headers |= {"Content-Type": "application/json"} if data is not None else {}
         if key := os.environ.get(KEY, "").strip():
+            if not (key.isascii() and key.isprintable()):  # what the library says of it would show it
+                raise EndpointFailed("The key of the endpoint holds signs that no key has.", f"Look at {KEY}.")
             headers["Authorization"] = f"Bearer {key}"
         path = urlsplit(self._endpoint.url).path + self._path
         connection.request("GET" if data is None else "POST", path, data, headers)
@@ -135,18 +157,8 @@ class _Exchange:
                 return
 
 
-def _connected(endpoint: Endpoint) -> http.client.HTTPConnection:
-    """A connection to the first address of the host that answers."""
-    parts = urlsplit(endpoint.url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=SILENT_SECONDS)
-    connection.sock = _socket(endpoint)
-    connection.sock.settimeout(SILENT_SECONDS)
-    if parts.scheme == "https":
-        connection.sock = ssl.create_default_context().wrap_socket(connection.sock, server_hostname=parts.hostname)
-    return connection
-
-
 def _socket(endpoint: Endpoint) -> socket.socket:
+    """Connected to the first address of the host that answers."""
     failed: OSError | None = None
     for place in addresses(endpoint):
         try:

@@ -78,8 +78,9 @@ def test_an_endless_one_is_cut_off(served: Served, backend: RemoteBackend) -> No
     assert write(backend, tokens=10) == ""
 
 
-def test_a_cancel_takes_effect_while_it_says_nothing(served: Served, backend: RemoteBackend) -> None:
-    served.stall = 1
+@pytest.mark.parametrize("closing", [False, True])
+def test_a_cancel_takes_effect_while_it_says_nothing(served: Served, backend: RemoteBackend, closing: bool) -> None:
+    served.stall, served.closing = 1, closing
     control = Control()
     pieces = backend.generate(ASKED, 40, control)
     assert next(pieces) == served.pieces[0]
@@ -95,10 +96,14 @@ def test_leaving_the_stream_early_gives_the_connection_up(served: Served, backen
     next(pieces)
     pieces.close()  # type: ignore[attr-defined]
     assert served.left.wait(10)
+    _ends("endpoint")
+
+
+def _ends(thread: str) -> None:
     deadline = time.monotonic() + 10
-    while any(t.name == "endpoint" for t in threading.enumerate()) and time.monotonic() < deadline:
+    while any(t.name == thread for t in threading.enumerate()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not any(t.name == "endpoint" for t in threading.enumerate())
+    assert not any(t.name == thread for t in threading.enumerate())
 
 
 FAILURES: dict[str, tuple[Callable[[Served], None], str]] = {
@@ -110,8 +115,56 @@ FAILURES: dict[str, tuple[Callable[[Served], None], str]] = {
     "events of another kind": (lambda s: setattr(s, "raw", b"data: [1, 2]\n\n"), "does not speak"),
     "deep nonsense": (lambda s: setattr(s, "raw", b"data: " + b"[" * 100_000 + b"\n\n"), "does not speak"),
     "an error in the stream": (lambda s: setattr(s, "raw", b'data: {"error": "out of memory"}\n\n'), "out of memory"),
+    "lines without end": (lambda s: setattr(s, "raw", (b"x" * 1000 + b"\n") * 9000), "does not come to an end"),
+    "an event without end": (lambda s: setattr(s, "raw", b"data: 1\n" * (9 << 17)), "does not come to an end"),
     "a line without an end": (lambda s: setattr(s, "raw", b"data: " + b"x" * (1 << 20)), "no answer"),
 }  # fmt: skip
+
+
+def test_a_reason_to_end_is_the_end(served: Served, backend: RemoteBackend) -> None:
+    served.lingers = True
+    assert write(backend) == "The Tern carries 240 passengers."
+    assert served.left.wait(10)
+
+
+def test_comments_without_end_are_given_up(
+    served: Served, backend: RemoteBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_wire, "LONGEST_SECONDS", 0.0)
+    served.raw = b": still here\n" * 10
+    with pytest.raises(EndpointFailed, match="does not come to an end"):
+        write(backend)
+
+
+def test_half_a_character_is_no_text(served: Served, backend: RemoteBackend) -> None:
+    served.pieces = ["Hi \ud800"]
+    assert write(backend) == "Hi ?"
+
+
+def test_a_key_is_told_nowhere(served: Served, backend: RemoteBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(remote_wire.KEY, "sec\nret")
+    with pytest.raises(EndpointFailed) as caught:
+        write(backend)
+    assert "sec" not in str(caught.value).replace("seconds", "")
+    assert served.paths == []
+
+
+def test_nothing_is_sent_when_it_was_given_up_before(
+    served: Served, backend: RemoteBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled, control, connect = threading.Event(), Control(), remote_wire._socket
+
+    def late(endpoint: Endpoint) -> socket.socket:
+        assert cancelled.wait(10)
+        return connect(endpoint)
+
+    monkeypatch.setattr(remote_wire, "_socket", late)
+    control.cancel()
+    with pytest.raises(Cancelled):
+        next(backend.generate(ASKED, 40, control))
+    cancelled.set()
+    _ends("endpoint")
+    assert served.paths == []
 
 
 @pytest.mark.parametrize("name", FAILURES)
