@@ -16,7 +16,7 @@ from core.store.turns import StoredTurn
 _HOW = {
     AnswerMode.ABSTAINED: "The documents do not say.",
     AnswerMode.EXTRACTIVE: "Quoted from the documents.",
-    AnswerMode.GENERATED: "Written by the local model{model}, checked against the documents.",
+    AnswerMode.GENERATED: "Written by {model}, checked against the documents.",
 }
 
 
@@ -99,9 +99,11 @@ def _section(turn: StoredTurn) -> Section:
 
 
 def _how(answer: Answer) -> str:
-    how = _HOW[answer.mode].format(model=f" {answer.model}" if answer.model else "")
+    sent = answer.record.sent_to if answer.record is not None else ""
+    model = answer.model if sent else " ".join(filter(None, ("the local model", answer.model)))
     read = f" Read {answer.read} of {answer.matching} matching passages." if answer.matching else ""
-    return how + read
+    away = f" Question and passages were sent to {sent}." if sent else ""
+    return _HOW[answer.mode].format(model=model) + read + away
 
 
 def _parts(answer: Answer) -> tuple[Part, ...]:

@@ -18,6 +18,8 @@ from core.store.exports.references import bibtex, csl, references
 from core.store.turns import StoredTurn
 
 VERSION = 1  # of the JSON
+_LONGEST_NAME = 200  # bytes: file systems take 255 with the ending
+_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))}  # on Windows
 
 
 class Format(StrEnum):
@@ -68,7 +70,9 @@ def format_of(path: Path) -> Format:
 def file_name(title: str, kind: Format) -> str:
     """A name that every file system takes."""
     plain = "".join(" " if c in '<>:"/\\|?*' or not c.isprintable() else c for c in title)
-    return (one_line(plain).strip(". ")[:80].rstrip(". ") or "conversation") + kind.suffix
+    short = one_line(plain).strip(". ")[:80].encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore")
+    name = short.rstrip(". ") or "conversation"
+    return ("_" if name.split(".")[0].strip().upper() in _DEVICES else "") + name + kind.suffix
 
 
 def _json(title: str, turns: Sequence[StoredTurn]) -> bytes:

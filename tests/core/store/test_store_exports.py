@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +19,7 @@ from core.base.types import (
     Answer,
     AnswerGroup,
     AnswerMode,
+    AnswerRecord,
     AnswerSentence,
     Citation,
     Document,
@@ -161,11 +164,29 @@ def test_bibtex_has_an_entry_for_each_cited_document() -> None:
     page = export(Format.BIBTEX)
     assert page.count("@misc{") == 2  # nearest passages are not cited
     assert "@misc{adabergsons2019," in page
-    assert r"author = {{Ada \{Berg\} \& Sons}}" in page
+    assert r"author = {{Ada \textbraceleft{}Berg\textbraceright{} \& Sons}}" in page
     assert "pages = {3--4}" in page
     assert "date = {2019-05-06}" in page
-    plain = page.replace(r"\{", "").replace(r"\}", "")
-    assert plain.count("{") == plain.count("}")
+
+
+def test_a_title_does_not_end_its_entry() -> None:
+    title = "a } b}}, note = {evil} {"
+    place = Citation(1, 5, 9, "/docs/9.pdf", title, "", None, 0, 5, "")
+    told = Answer("Q", AnswerMode.EXTRACTIVE, "", (AnswerSentence("x", Support.SUPPORTED, (place,)),))
+    page = written(Format.BIBTEX, "", [StoredTurn(1, "Q", "", told, "")], {}).decode()
+    depths = list(accumulate((c == "{") - (c == "}") for c in page.strip()))
+    assert depths.index(0, page.index("{")) == len(depths) - 1  # the entry ends where the file does
+    assert depths[page.index("note =")] == 3  # within the title
+
+
+def test_where_question_and_passages_went_is_told() -> None:
+    for mode in ("generated", "extractive"):
+        one = turn(mode=mode)
+        sent = replace(one.answer, model="m @ nas:8080", record=AnswerRecord(sent_to="nas:8080"))
+        page = export(Format.HTML, replace(one, answer=sent))
+        assert "Question and passages were sent to nas:8080." in page
+        assert "local model" not in page
+    assert "Written by the local model Llama" in export(Format.HTML, turn(mode="generated"))
 
 
 def test_csl_items_have_what_processors_ask_for() -> None:
@@ -196,6 +217,8 @@ def test_names_of_files() -> None:
     assert file_name('What: "dues"?\n/x', Format.CSL) == "What dues x.csl.json"
     assert file_name(" ../.. ", Format.HTML) == "conversation.html"
     assert len(file_name("long " * 99, Format.DOCX)) <= 85
+    assert len(file_name("\U0001f600" * 80, Format.CSL).encode()) <= 255
+    assert file_name("con", Format.HTML) == "_con.html"
     assert format_of(Path("a.CSL.json")) is Format.CSL
     assert format_of(Path("a.json")) is Format.JSON
     with pytest.raises(BadSetting):
