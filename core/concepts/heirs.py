@@ -92,8 +92,8 @@ def keep_labels(
     """Matched concepts keep their `former` label (by old latent) where it still says something about them.
 
     All parts of the label must stand in `texts` of the concept's examples (so a name does not outlive the documents
-    that it came from), and no other concept may have it. A label that a language model wrote (old latents `written`)
-    is in words of its own order: they must stand there each by itself.
+    that it came from), one of them must still set its passages apart, and no other concept may have it. A label that a
+    language model wrote (old latents `written`) is in words of its own order: they must stand there each by itself.
     """
     wanted = {new: (former[old], old in written) for old, new in pairs.items() if old in former}
     taken = {c.label.casefold() for c in fresh}
@@ -103,6 +103,7 @@ def keep_labels(
         strongest = "\n".join(texts.get(i, "") for i in concept.examples).casefold()
         parts = [t.text for t in content_words(label, "")] if by_model else label.casefold().split(", ")
         stands = bool(label and parts) and all(part in strongest for part in parts)
+        stands = stands and (by_model or not {t.casefold() for t in concept.terms}.isdisjoint(parts))
         if stands and label.casefold() not in taken:
             taken.add(label.casefold())
             concept = replace(concept, label=label, named_by=BY_MODEL if by_model else concept.named_by)

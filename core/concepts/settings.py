@@ -8,6 +8,7 @@ import numpy as np
 
 RANDOM, DATA = "random", "data"
 CHOOSE_FROM = 300  # passages
+_A_PASSAGE = 0.6  # latents: a fit of 1,095 passages with more latents than passages had a third of them vague
 _REACH = 2.4  # rate · steps. A faster rate makes latents die and mean less, a shorter way leaves them where they began
 
 
@@ -41,10 +42,12 @@ def plan(passages: int, vectors: int, dimension: int, k: int | None = None) -> S
     the k for its size.
 
     About 60 activations a latent, half of what `latents <= vectors · k / 30` allows: with fewer latents each is
-    about more passages, easier to name, and less of what it learns is true of these passages only.
+    about more passages, easier to name, and less of what it learns is true of these passages only. Sentences of a
+    passage say the same as it does, so there are no more than three latents to five passages.
     """
     k = k or least_k(passages)
-    latents = int(np.clip(vectors * k // 60, 2 * k, min(8 * dimension, 2_048 if k < 32 else 4_096)))
+    most = min(8 * dimension, 2_048 if k < 32 else 4_096, max(int(_A_PASSAGE * passages), 2 * k))
+    latents = int(np.clip(vectors * k // 60, 2 * k, most))
     steps = int(np.clip(vectors // 8, 250, 1_200))
     rate = float(np.clip(_REACH / steps, 3e-3, 1e-2))
     return SaeConfig(latents=latents, k=k, steps=steps, batch=min(256, vectors), rate=rate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from core.answer.remote import RemoteBackend
 from core.answer.service import Answerer, Partial
 from core.answer.whole.answering import WholeAnswerer
 from core.answer.whole.kinds import Plan, of_kind, plan
@@ -40,7 +41,9 @@ class WholeAsking:
     ) -> Answer:  # fmt: skip
         """Raises Cancelled, and what a search raises."""
         finder = self._opened(answerer.encoder)
-        whole = WholeAnswerer(finder.searcher, answerer.encoder, answerer.scale, answerer.backend)
+        # all that matches is far more than a person expects to leave this computer for one question
+        local = None if isinstance(answerer.backend, RemoteBackend) else answerer.backend
+        whole = WholeAnswerer(finder.searcher, answerer.encoder, answerer.scale, local)
         return whole.answer(question, wanted, result, mode=mode, on_partial=on_partial, control=control)
 
     def _opened(self, encoder: Encoder) -> Finder:

@@ -165,11 +165,19 @@ def _passage(number: int) -> Passage:
 
 
 def test_labels_stay_where_they_still_stand_in_the_passages() -> None:
-    fresh = [Concept(n, label, (), 3, (n,), 1.0) for n, label in enumerate(["roof tiles", "oven", "harbour", "tax"])]
-    former = {10: "roof, gutter", 11: "bread", 12: "TAX", 13: "ghost"}
-    texts = {0: "A roof with a Gutter.", 1: "No loaf here.", 2: "Tax for ships.", 3: "The tax."}
-    kept = keep_labels(fresh, former, {10: 0, 11: 1, 12: 2, 13: 3}, texts)
-    assert [c.label for c in kept] == ["roof, gutter", "oven", "harbour", "tax"]  # gone, taken, gone
+    terms = {
+        "roof tiles": ("tiles", "Gutter"),
+        "oven": ("bread",),
+        "harbour": ("TAX",),
+        "tax": ("tax",),
+        "pier": ("pier",),
+    }
+    fresh = [Concept(n, label, own, 3, (n,), 1.0) for n, (label, own) in enumerate(terms.items())]
+    former = {10: "roof, gutter", 11: "bread", 12: "TAX", 13: "ghost", 14: "sea, salt"}
+    texts = {0: "A roof with a Gutter.", 1: "No loaf here.", 2: "Tax for ships.", 3: "The tax.", 4: "Salt of the sea."}
+    kept = keep_labels(fresh, former, {10: 0, 11: 1, 12: 2, 13: 3, 14: 4}, texts)
+    # gone, taken, gone, no longer what sets its passages apart
+    assert [c.label for c in kept] == ["roof, gutter", "oven", "harbour", "tax", "pier"]
 
 
 def test_labels_that_a_model_wrote_stay_where_their_words_stand() -> None:
