@@ -129,7 +129,12 @@ def show_explanation(found: Explanation) -> None:
 
 
 def show_answer(answer: Answer) -> None:
-    out.print(_MODES[answer.mode], style="dim")
+    sent = answer.record.sent_to if answer.record is not None else ""
+    made = f"Written by {answer.model}, checked against your documents" if sent else _MODES[AnswerMode.GENERATED]
+    how = made if answer.mode is AnswerMode.GENERATED else _MODES[answer.mode]
+    out.print(how, style="dim", markup=False)
+    if sent:
+        out.print(f"Your question and the passages found were sent to {sent}.", style="dim", markup=False)
     out.print(answer.text, style="bold", markup=False)
     if answer.matching:
         read = f"Read {answer.read} of {answer.matching} passages."

@@ -145,9 +145,11 @@ def _wider(db: Database, hit: Hit, taken: set[tuple[int, int]]) -> Hit:
 
 
 def _beside(db: Database, passage: Passage, step: int) -> Passage | None:
-    """The passage before or after, where it belongs to the same section."""
+    """The passage before or after, where it belongs to the same section, and to the same place of a format that has
+    places of its own: what is cited of it is told to stand there."""
     beside = passages.neighbour(db, passage.document_id, passage.ordinal + step)
-    return beside if beside is not None and beside.heading_path == passage.heading_path else None
+    same = beside is not None and (beside.heading_path, beside.place) == (passage.heading_path, passage.place)
+    return beside if same else None
 
 
 def _begin(before: Passage, passage: Passage) -> int:

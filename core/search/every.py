@@ -92,7 +92,8 @@ def every(
     cosines: dict[int, float] = {}
     if found.prepared.vector is not None and near:
         cosines = _by_meaning(snapshot, found.prepared.vector, allowed, near)
-    others = np.array([i for i in cosines if i not in set(ids.tolist())], np.int64)
+    near_ids = np.fromiter(cosines, np.int64, len(cosines))
+    others = near_ids[~np.isin(near_ids, ids)]
     both, shares = np.concatenate([ids, others]), np.concatenate([shares, np.zeros(len(others))])
     searched = snapshot.passage_count if allowed is None else len(allowed)
     return _page(snapshot, words, both, shares, cosines, filters, searched, first, count)

@@ -25,6 +25,7 @@ from core.answer.whole.kinds import Plan, Whole
 from core.answer.whole.mapping import MOST_GROUPS, Mapper
 from core.answer.whole.reading import Reader, Said
 from core.answer.whole.telling import Quoting, Reach, Told
+from core.base.errors import EndpointFailed
 from core.base.events import Control
 from core.base.types import Answer, AnswerRecord, Citation, Filters, SearchResult
 from core.encode.encoder import Encoder
@@ -146,8 +147,7 @@ class _Run:
         alone = self._plan.kind is Whole.SUMMARY
         count = (_ALONE if len(documents) == 1 else _SENTENCES) if alone else 1
         for passages in documents:
-            self._control.check()
-            said = central(passages, count)
+            said = central(passages, count, self._control)
             self._reach.read |= {match.passage.id for match in passages}
             yield said
         # those found by meaning alone do not tell a summary of what the words found
@@ -191,7 +191,10 @@ class _Run:
         prompts: list[str] = []
         answer = quoted
         for number, group in enumerate(groups[:MOST_GROUPS]):
-            told, prompt = mapper.write(group)
+            try:
+                told, prompt = mapper.write(group)
+            except EndpointFailed as error:  # what is there stands, and it is told why the rest is quoted
+                return replace(answer, reason=f"{answer.reason} {error}", model=backend.id)
             prompts.append(prompt)
             if told is not None:
                 written[number] = told

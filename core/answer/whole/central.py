@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from core.answer.evidence import content_words
 from core.answer.orders import is_order
 from core.answer.whole.reading import LONGEST, Said
+from core.base.events import Control
 from core.search.every import Match
 from core.text.sentences import split
 
@@ -33,9 +34,12 @@ class _Sentence:
     place: int
 
 
-def central(matches: Sequence[Match], count: int) -> list[Said]:
-    """The `count` sentences of one document's passages (in reading order) that tell it best, in reading order."""
-    sentences = _sentences(matches)
+def central(matches: Sequence[Match], count: int, control: Control) -> list[Said]:
+    """The `count` sentences of one document's passages (in reading order) that tell it best, in reading order.
+
+    Raises Cancelled.
+    """
+    sentences = _sentences(matches, control)
     rarity = _rarity(sentences)
     centroid = Counter(word for sentence in sentences for word in sentence.words)
     whole = {word: number * rarity[word] for word, number in centroid.items()}
@@ -43,6 +47,7 @@ def central(matches: Sequence[Match], count: int) -> list[Said]:
     chosen: list[int] = []
     left = set(range(len(sentences)))
     while left and len(chosen) < count:
+        control.check()
         best = max(left, key=lambda n: (worth[n] - NOVELTY * _said(sentences, n, chosen, rarity), -n))
         left.remove(best)
         if not is_order(sentences[best].said.text):  # what is said to a model tells nothing of the document
@@ -50,7 +55,7 @@ def central(matches: Sequence[Match], count: int) -> list[Said]:
     return [sentences[n].said for n in sorted(chosen)]
 
 
-def _sentences(matches: Sequence[Match]) -> list[_Sentence]:
+def _sentences(matches: Sequence[Match], control: Control) -> list[_Sentence]:
     """Sentences, each once, evenly over the document where it has too many.
 
     What is short, or ends without a full stop (a title, a row of a table, a name below it), counts where there is
@@ -59,6 +64,7 @@ def _sentences(matches: Sequence[Match]) -> list[_Sentence]:
     found: list[_Sentence] = []
     seen: set[frozenset[str]] = set()
     for match in matches:
+        control.check()
         text = match.passage.text
         for start, end in split(text):
             words = content_words(text[start:end], match.passage.language)

@@ -112,7 +112,7 @@ def _lead(plan: Plan, reach: Reach) -> list[AnswerSentence]:
     surely = {passage.document_id for passage in sure}
     maybe = {said.passage.document_id for said in reach.said} - surely
     phrase = phrases.WHOLE_COUNT if plan.kind is Whole.COUNT else phrases.WHOLE_HELD
-    if reach.unread:
+    if reach.unread or (plan.subject and not reach.done):  # a person may stop here: this is what stays then
         phrase = phrases.WHOLE_AT_LEAST
     passages = {passage.id for passage in sure}
     lines = [phrases.say(phrase, documents=_documents(len(surely)), passages=_passages(len(passages)))]

@@ -11,12 +11,13 @@ import pytest
 from core.answer.backend import Backend
 from core.answer.echo import EchoBackend
 from core.answer.scale import Scale
-from core.answer.whole import telling
+from core.answer.whole import central, telling
 from core.answer.whole.answering import WholeAnswerer
 from core.answer.whole.kinds import plan
-from core.base.errors import Cancelled
+from core.base.errors import Cancelled, EndpointFailed
 from core.base.events import Control
-from core.base.types import Answer, AnswerMode, Filters, Query, Support
+from core.base.types import Answer, AnswerMode, Filters, Passage, Query, Support
+from core.search.every import Match
 from core.search.searcher import Searcher
 from core.store.database import transaction
 from tests.core.answer.collection import HashingEncoder
@@ -192,7 +193,7 @@ def test_partial_answers_count_up_and_stop_ends_between_two_passages(ask: Any, m
     assert len({a.matching for a in seen}) == 1
     assert "5 of" in seen[-1].reason
     assert "not all" in seen[-1].reason
-    assert seen[-1].sentences[0].text.startswith("5 documents")
+    assert seen[-1].sentences[0].text.startswith("At least 5 documents")
 
 
 def test_the_models_words_stand_only_where_they_are_supported(ask: Any) -> None:
@@ -248,3 +249,34 @@ def test_a_small_model_and_a_comparison_keep_to_quotes(ask: Any) -> None:
     assert ask("List all documents that mention rye bread", backend=small).mode is AnswerMode.EXTRACTIVE
     assert ask("Compare the Dabchick and the Merganser", backend=large).mode is AnswerMode.EXTRACTIVE
     assert small.prompts == large.prompts == []
+
+
+def test_an_endpoint_that_fails_leaves_what_was_read_and_written(ask: Any) -> None:
+    class Failing(EchoBackend):
+        def generate(self, *args: Any, **more: Any) -> Iterator[str]:
+            if self.prompts:
+                raise EndpointFailed("The box broke off.", "Look.")
+            return super().generate(*args, **more)
+
+    question = "List all documents that mention the lighthouse of Norrvik"
+    backend = Failing("The lighthouse of Norrvik was built on 3 May 1874.")
+    answer = ask(question, backend=backend)
+    assert len(backend.prompts) == 1
+    assert under(answer, "storm") == ["The lighthouse of Norrvik lost its door in January 1890."]
+    assert answer.reason.endswith("The box broke off. Look.")
+    assert answer.model == "echo"
+
+
+def test_stop_takes_effect_within_a_long_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    control, read, split = Control(), [], central.split
+
+    def counted(text: str) -> Any:
+        read.append(text)
+        control.cancel()
+        return split(text)
+
+    one = Passage(1, 1, 0, "The harbour of Norrvik has two piers.", 0, 37, None, None, (), "en", "/long.txt", "")
+    monkeypatch.setattr(central, "split", counted)
+    with pytest.raises(Cancelled):
+        central.central([Match(one, 1.0, None)] * 9, 3, control)
+    assert len(read) == 1

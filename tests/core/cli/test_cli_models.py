@@ -12,7 +12,10 @@ from endpoint_server import Served, serving
 from gguf_files import tiny
 from typer.testing import CliRunner
 
+from core.base.types import Answer, AnswerMode, AnswerRecord
 from core.cli.commands import app
+from core.cli.output import out
+from core.cli.present import show_answer
 from core.models import bundles, endpoint
 
 
@@ -64,3 +67,13 @@ def test_an_address_outside_needs_a_word(served: Served) -> None:
     assert "nothing was sent" in refused("endpoint", "http://8.8.8.8/v1", "--model", "m")
     assert endpoint.kept() is None
     assert run("endpoint", "http://8.8.8.8/v1", "--model", "m", "--anywhere")["endpoint"]["anywhere"]
+
+
+def test_an_answer_tells_where_question_and_passages_went() -> None:
+    record = AnswerRecord(sent_to="nas:8080")
+    answer = Answer("Q?", AnswerMode.GENERATED, "Yes. [1]", (), model="m @ nas:8080", record=record)
+    with out.capture() as shown:
+        show_answer(answer)
+    assert "Written by m @ nas:8080" in shown.get()
+    assert "were sent to nas:8080" in shown.get()
+    assert "local" not in shown.get()

@@ -152,6 +152,15 @@ def test_a_passage_is_widened_within_its_section_and_places_stay_true(book, retr
     assert {"cargo", "harbour", "anchor"} <= marked
 
 
+def test_a_passage_is_not_widened_beyond_its_place(book, retrieve, shelf) -> None:
+    cut = TEXT.index("The cargo")
+    book("/shelf/book", TEXT, [(0, cut - 1, ()), (cut, len(TEXT), ())])
+    question = "cargo loaded in the harbour by the anchor"
+    assert {"name.", "cargo"} <= set(retrieve(question, 1).hits[0].passage.text.split())
+    shelf.db.execute("UPDATE passage SET place = 'slide ' || ordinal")
+    assert retrieve(question, 1).hits[0].passage.text in (TEXT[: cut - 1], TEXT[cut:])
+
+
 def test_what_another_hit_holds_is_not_taken_twice(book, retrieve) -> None:
     cut = TEXT.index("The cargo")
     book("/shelf/book", TEXT, [(0, cut - 1, ()), (cut, len(TEXT), ())])
