@@ -168,6 +168,7 @@ _THIS = re.compile(
 )
 _EDGES = ' \t\n?？.。!！:：,，;；"“”„«»'
 _MOST_SIDES = 4
+_LONGEST = 600  # characters: what is longer is a text and no question
 
 
 @cache
@@ -178,7 +179,9 @@ def _compiled() -> tuple[tuple[Whole, re.Pattern[str], re.Pattern[str]], ...]:
 
 def plan(question: str) -> Plan | None:
     """What the question asks of the whole library; None when it asks for a fact."""
-    text = question.strip()
+    text = " ".join(question.split())
+    if len(text) > _LONGEST:
+        return None
     for kind, head, tail in _compiled():
         match = head.search(text)
         if match is None and (kind is Whole.COUNT or not (match := tail.search(text))):

@@ -89,6 +89,13 @@ def test_questions_for_a_fact_are_none(question: str) -> None:
     assert plan(question) is None
 
 
+def test_a_pasted_text_is_no_question_and_white_space_costs_nothing() -> None:
+    assert plan("Summarise this: " + "the ferry sails. " * 40) is None
+    found = plan("List all documents about\n" + " \n" * 50_000 + "ferries")
+    assert found is not None
+    assert (found.kind, found.subject) == (LIST, "ferries")
+
+
 def test_any_question_can_be_asked_of_the_whole() -> None:
     assert of_kind("What does the ferry cost?").kind is LIST
     assert of_kind("What does the ferry cost?").subject == "What does the ferry cost"
