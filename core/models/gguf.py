@@ -22,7 +22,7 @@ _SCALARS = dict(enumerate("BbHhIif?")) | {10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _LONGEST_HEADER = 1 << 28  # bytes; vocabularies of a quarter of a million words take about 10 MB
 _LONGEST_STRING, _LONGEST_NAME = 1 << 24, 1 << 16
-_MOST_ITEMS = 4_000_000  # members of arrays of strings and of arrays, all together
+_MOST_ITEMS = 4_000_000  # members of arrays of strings and of arrays, and those that are kept, all together
 _MOST_FIELDS = _MOST_TENSORS = 1 << 16
 _DEEPEST = 3  # arrays in arrays
 _KEPT = 1024  # members of an array of numbers that is kept: one for each layer
@@ -184,6 +184,7 @@ def _array(reader: _Reader, depth: int = 1) -> tuple[int, tuple[Any, ...]]:
         size = struct.calcsize(f"<{_SCALARS[member]}")
         reader.room(count * size)
         if 0 < count <= _KEPT:
+            reader.counted(count)
             return count, reader.numbers(f"{count}{_SCALARS[member]}")
         reader.skip(count * size)
         return count, ()

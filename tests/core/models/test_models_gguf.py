@@ -165,3 +165,9 @@ def test_a_long_array_is_counted_and_not_kept(write: Write) -> None:
     found = header(write(gguf([field("few", [1, 2, 3]), field("many", [0] * 5000), text("w") + value(["a", "b"])])))
     assert found.fields == {"few": (1, 2, 3)}
     assert found.lengths == {"few": 3, "many": 5000, "w": 2}
+
+
+def test_no_more_numbers_are_kept_than_any_model_tells(write: Write) -> None:
+    packed = struct.pack("<IIQ", 9, 0, 1024) + bytes(1024)
+    with pytest.raises(ModelDamaged, match="holds too much"):
+        header(write(gguf([text(f"a{n}") + packed for n in range(4000)])))
