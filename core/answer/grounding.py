@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.answer.citations import Alignment
 from core.answer.evidence import Evidence, whole_text
 from core.answer.facts import contradicts, folded_words, names, numbers
+from core.answer.relations import turned_round
 from core.base.types import Support
 from core.text.analyze import terms
 
@@ -14,7 +15,8 @@ PARTLY = 0.45
 
 
 def judge(text: str, alignment: Alignment, evidence: Evidence) -> Support:
-    """Supported, partly or unsupported. A wrong number, a foreign name or a flipped negation is never supported."""
+    """Supported, partly or unsupported. A wrong number, a foreign name, a flipped negation or a relation turned round
+    is never supported."""
     if not facts_hold(text, alignment, evidence):
         return Support.UNSUPPORTED
     paraphrase = alignment.coverage >= CLOSE_WORDS and alignment.cosine >= CLOSE_MEANING
@@ -24,12 +26,16 @@ def judge(text: str, alignment: Alignment, evidence: Evidence) -> Support:
 
 
 def facts_hold(text: str, alignment: Alignment, evidence: Evidence) -> bool:
-    """Numbers stand in the cited sentences or beside them, names in the cited passages, nothing is denied."""
+    """Numbers stand in the cited sentences or beside them, names in the cited passages, nothing is denied or turned
+    round."""
+    cited = [evidence.sentences[n] for n in alignment.sources]
+    source = " ".join(sentence.text for sentence in cited)
     return (
         numbers(text) <= _numbers(alignment, evidence)
         and _bound(text, alignment, evidence)
         and not _foreign_names(text, alignment, evidence)
-        and not contradicts(text, " ".join(evidence.sentences[n].text for n in alignment.sources))
+        and not contradicts(text, source)
+        and not turned_round(text, source, cited[0].passage.language)
     )
 
 
