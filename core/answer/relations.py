@@ -17,9 +17,10 @@ from core.text.analyze import term_texts
 _ORDERED = frozenset({"en", "fr", "es", "it", "pt"})  # languages whose endings do not tell who acts
 _CLAUSE = re.compile(r"[,;:.!?()\[\]\n“”\"–—]+")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_ARTICLES = frozenset("a an the le la les l un une des el los las lo unos unas il i gli uno una o os as um uma".split())
-_PASSIVE = frozenset("is are was were be been being est sont était étaient fut été".split())
-_OF = frozenset("of de du des di del della do dos".split())  # holds a side together
+_ARTICLE_WORDS = "a an the le la les l un une des el los las lo unos unas il i gli uno una o os as um uma"
+_PASSIVE_WORDS = "is are was were be been being est sont était étaient fut été"
+_OF_WORDS = "of de du des di del della do dos"  # they hold a side together
+_ARTICLES, _PASSIVE, _OF = (frozenset(words.split()) for words in (_ARTICLE_WORDS, _PASSIVE_WORDS, _OF_WORDS))
 _AGENT = frozenset(("by", "par"))
 _WIDEST = 3  # content words of a side
 
