@@ -7,9 +7,11 @@ them (`llama_stop`); the part of a prompt that equals the one before (the system
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -38,6 +40,9 @@ _CHATML = (
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n'}}"
     "{% endfor %}{{ '<|im_start|>assistant\n' }}"
 )
+_SAMPLE = [Message("system", "\ue000one\ue001"), Message("user", "\ue000two\ue001")]
+_SAMPLE_SHOWN = re.compile("^[^\ue000]*\ue000one\ue001[^\ue000]*\ue000two\ue001[^\ue000]*$")
+Arranged = Callable[[Sequence[Message]], list[Message]]
 
 
 class LlamaBackend:
@@ -195,27 +200,32 @@ def _cores() -> int:
 
 
 def _template(llm: Any) -> Any:
-    """The model's own chat template as a function of messages."""
-    from jinja2 import TemplateError
+    """The model's own chat template as a function of messages; a common one where it has none that works.
+
+    A template is a program of whoever made the file. Some refuse a system message, some leave it out, some are broken:
+    one is taken that is seen to hold what it is given, in order.
+    """
     from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
     def word(token: int) -> str:
         return str(llm._model.token_get_text(token)) if token >= 0 else ""
 
-    template = llm.metadata.get("tokenizer.chat_template") or _CHATML
-    formatter = Jinja2ChatFormatter(template, eos_token=word(llm.token_eos()), bos_token=word(llm.token_bos()))
+    def filled(template: str, arranged: Arranged) -> Any:
+        formatter = Jinja2ChatFormatter(template, eos_token=word(llm.token_eos()), bos_token=word(llm.token_bos()))
 
-    def fill(messages: Sequence[Message]) -> str:
-        chat: Any = [{"role": m.role, "content": m.content} for m in messages]
-        return str(formatter(messages=chat).prompt)
+        def render(messages: Sequence[Message]) -> str:
+            chat: Any = [{"role": m.role, "content": m.content} for m in arranged(messages)]
+            return str(formatter(messages=chat).prompt)
 
-    def render(messages: Sequence[Message]) -> str:
-        try:
-            return fill(messages)
-        except TemplateError:  # templates of some models refuse a system message
-            return fill(_without_system(messages))
+        return render
 
-    return render
+    own = llm.metadata.get("tokenizer.chat_template") or _CHATML
+    for template, arranged in ((own, list), (own, _without_system)):
+        with contextlib.suppress(Exception):
+            render = filled(template, arranged)
+            if _SAMPLE_SHOWN.search(render(_SAMPLE)):
+                return render
+    return filled(_CHATML, list)
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message]:
