@@ -143,8 +143,9 @@ def again(
         try:
             with progress(quiet=True) as line:
                 answer, result = ask(
-                    finder, library, stored.question, history=earlier, filters=filters, mode=mode, control=line.control
-                )
+                    finder, library, stored.question, history=earlier, filters=filters, mode=mode,
+                    everything=stored.answer.matching > 0, control=line.control,
+                )  # fmt: skip
         finally:
             finder.close()
         comparison = reader.compare(stored.answer, answer)

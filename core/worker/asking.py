@@ -20,9 +20,10 @@ PASSAGES = 8  # given to the answer; what does not fit its context is left out t
 
 def ask(
     finder: Finder, library: Path, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None,
-    mode: str = "auto", control: Control | None = None, on_partial: Callable[[dict[str, Any]], None] | None = None,
+    mode: str = "auto", everything: bool = False, control: Control | None = None,
+    on_partial: Callable[[dict[str, Any]], None] | None = None,
 ) -> tuple[Answer, SearchResult]:  # fmt: skip
-    """The answer and the search it rests on.
+    """The answer and the search it rests on. With `everything` all that matches is read, whatever is asked.
 
     Raises:
         BadQuery, ChildDied, Cancelled
@@ -33,7 +34,7 @@ def ask(
             on_partial(reply.data)
 
     with ChildClient(ANSWER, library) as child:
-        asking = _Asking(finder, child, question, tuple(history), control)
+        asking = _Asking(finder, child, question, tuple(history), control, "ask_all" if everything else "ask")
         result = asking.found(filters or Filters(), mode)
         answer = asking.answered(result, mode, told)
         return asking.wider(answer, result), result
@@ -48,6 +49,7 @@ class _Asking:
     question: str
     history: tuple[Turn, ...]
     control: Control | None
+    operation: str = "ask"
 
     def found(self, filters: Filters, mode: str) -> SearchResult:
         """Searched for as a model writes the question out, where it leans on the conversation; else by rules."""
@@ -61,7 +63,7 @@ class _Asking:
 
     def answered(self, result: SearchResult, mode: str, on_event: Callable[[Reply], None] | None = None) -> Answer:
         args = {"question": self.question, "history": to_plain(self.history), "result": to_plain(result), "mode": mode}
-        return from_plain(Answer, self.child.call("ask", args, on_event=on_event, control=self.control))
+        return from_plain(Answer, self.child.call(self.operation, args, on_event=on_event, control=self.control))
 
     def wider(self, answer: Answer, result: SearchResult) -> Answer:
         """With what only the filters hide, where nothing within them answers."""

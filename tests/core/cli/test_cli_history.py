@@ -91,6 +91,14 @@ def test_a_question_asked_again_is_answered_the_same_until_something_changes(tmp
     assert again["answer"]["record"]["asked_mode"] == "extractive"
     assert len(library.turns(number)[0].branches) == 2
 
+    every, result = ask(finder := Finder(folder), folder, QUESTION, mode="extractive", everything=True)
+    finder.close()
+    assert every.matching > 0
+    library.save_turn(number, result.query.text, every)
+    repeated = call(folder, "again", library.turns(number)[-1].id, "--no-keep")
+    assert repeated["same"], repeated["comparison"]
+    assert repeated["answer"]["matching"] == every.matching
+
     delete(folder, docs / "tern.txt")
     (docs / "tern.txt").write_text("The Tern carries 260 passengers across the bay. It was built in 1931.\n")
     ingest(folder, [docs / "tern.txt"], control=Control(), listener=lambda event: None)
