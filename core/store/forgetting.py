@@ -10,11 +10,12 @@ from dataclasses import replace
 from sqlite_utils import Database
 
 from core.base.types import Answer, AnswerGroup, AnswerSentence, Citation, Support
-from core.store import turns
+from core.store import living, turns
 
 REMOVED_TITLE = "Removed document"
 REMOVED_SENTENCE = "(What stood here came from a document that was removed.)"
 Replacement = tuple[int, str, str]  # document id, path, external id
+_PURGES = "purges"
 _DOCUMENT_ID = re.compile(r'"document_id": (\d+)')  # as an answer is stored
 
 
@@ -48,14 +49,27 @@ def purge(db: Database) -> int:
             "SELECT conversation_id, answer FROM turn WHERE id = ?", (turn_id,)
         ).fetchone()
         answer = turns.revive(plain)
-        if any(_is_removed(c) for c in citations(answer)):
-            turns.put(db, turn_id, _neutral(answer))
+        left = purged(db, answer)
+        if left is not answer:
+            turns.put(db, turn_id, left)
+        if any(map(_is_removed, citations(answer))):
             changed.add(conversation_id)
-        elif _read_what_is_gone(db, answer):
-            turns.put(db, turn_id, _without_drafts(answer))
     for conversation_id in changed:
         _forget_searched(db, conversation_id)
+    living.set_meta(db, _PURGES, str(purges(db) + 1))
     return len(changed)
+
+
+def purges(db: Database) -> int:
+    """How often the conversations of this library were purged."""
+    return int(living.meta(db, _PURGES) or 0)
+
+
+def purged(db: Database, answer: Answer) -> Answer:
+    """What a purge leaves of `answer`; itself where it leaves all."""
+    if any(map(_is_removed, citations(answer))):
+        return _neutral(answer)
+    return _without_drafts(answer) if _read_what_is_gone(db, answer) else answer
 
 
 def citations(answer: Answer) -> list[Citation]:

@@ -18,7 +18,7 @@ from core.store.documents import now
 from core.store.forgetting import REMOVED_SENTENCE as REMOVED_SENTENCE
 from core.store.forgetting import REMOVED_TITLE as REMOVED_TITLE
 from core.store.forgetting import Replacement as Replacement
-from core.store.forgetting import citations, without
+from core.store.forgetting import citations, purged, purges, without
 from core.store.forgetting import forget as forget
 from core.store.forgetting import purge as purge
 from core.store.forgetting import quoting as quoting
@@ -50,9 +50,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What a deleted conversation was, to bring it back: rows by table."""
+    """What a deleted conversation was, to bring it back: rows by table. `purges`: how many there had been then."""
 
     rows: dict[str, list[tuple[Any, ...]]]
+    purges: int = 0
 
 
 def conversations(db: Database, limit: int = 200) -> list[Conversation]:
@@ -152,7 +153,7 @@ def pin(db: Database, conversation_id: int, on: bool) -> None:
 
 def delete_conversation(db: Database, conversation_id: int) -> Deleted:
     """Delete a conversation with all its branches. Returns what brings it back, as long as somebody keeps it."""
-    taken = Deleted({table: _rows(db, table, conversation_id) for table in _KEPT})
+    taken = Deleted({table: _rows(db, table, conversation_id) for table in _KEPT}, purges(db))
     # a chain of exchanges is longer than SQLite follows by itself
     db.execute("UPDATE turn SET parent = NULL WHERE conversation_id = ?", (conversation_id,))
     db.execute("DELETE FROM conversation WHERE id = ?", (conversation_id,))
@@ -160,7 +161,8 @@ def delete_conversation(db: Database, conversation_id: int) -> Deleted:
 
 
 def restore_conversation(db: Database, deleted: Deleted) -> None:
-    """Bring a deleted conversation back as it was. Documents that went meanwhile are quoted no longer."""
+    """Bring a deleted conversation back as it was. Documents that went meanwhile are quoted no longer, and what a
+    purge took meanwhile stays gone."""
     for table, names in _KEPT.items():
         marks = ", ".join("?" * len(names))
         statement = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})"
@@ -168,8 +170,11 @@ def restore_conversation(db: Database, deleted: Deleted) -> None:
     for row in deleted.rows["turn"]:
         answer = rows.revive(row[5])
         gone = {c.document_id: None for c in citations(answer) if not _is_there(db, c.document_id)}
-        if gone:
-            rows.put(db, row[0], without(answer, gone))
+        left = without(answer, gone) if gone else answer
+        if purges(db) != deleted.purges:
+            left = purged(db, left)
+        if left != answer:
+            rows.put(db, row[0], left)
 
 
 def _rows(db: Database, table: str, conversation_id: int) -> list[tuple[Any, ...]]:

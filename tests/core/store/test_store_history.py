@@ -148,6 +148,18 @@ def test_what_was_removed_of_the_documents_stays_removed_when_a_conversation_com
     assert (citation.document_id, citation.title, citation.quote) == (0, history.REMOVED_TITLE, "")
 
 
+def test_what_a_purge_took_meanwhile_stays_gone_when_a_conversation_comes_back(library: Library, db: Database) -> None:
+    number = library.save_turn(None, "", answer("one", PLACE.quote, PLACE))
+    library.restore_conversation(library.delete_conversation(number))
+    assert library.turns(number)[0].answer.sentences[0].text == PLACE.quote  # until it is purged
+    deleted = library.delete_conversation(number)
+    with transaction(db):
+        history.purge(db)
+    library.restore_conversation(deleted)
+    assert library.turns(number)[0].answer.sentences[0].text == history.REMOVED_SENTENCE
+    assert library.find_conversations("crowns") == []
+
+
 def test_a_purge_takes_what_was_said_out_of_the_search_too(library: Library, db: Database) -> None:
     record = AnswerRecord(searched=("dues of 12 crowns",), passages=(5,), hashes=("abc",))
     said = answer("What?", PLACE.quote, PLACE)
