@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -292,3 +293,22 @@ def test_two_processes_may_bring_a_library_up_to_date(tmp_path: Path, monkeypatc
     assert done == ["step"]
     first.conn.close()
     second.conn.close()
+
+
+def test_a_step_that_is_cut_off_leaves_the_library_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = migrations.STEPS
+    monkeypatch.setattr(migrations, "STEPS", steps[:8])
+    db = database.create(tmp_path)
+    db.execute("INSERT INTO conversation (title, created, changed) VALUES ('old', '', '')")
+    stored = json.dumps(to_plain(answer("one")))
+    db.execute("INSERT INTO turn (conversation_id, question, answer, asked) VALUES (1, 'one', ?, '')", (stored,))
+    monkeypatch.setattr(migrations, "STEPS", steps)
+    with monkeypatch.context() as broken:
+        broken.setattr(migrations, "fill_words", lambda db: db.execute("no SQL"))
+        with pytest.raises(sqlite3.OperationalError):
+            migrations.migrate(db)
+    columns = {row[1] for row in db.execute("PRAGMA table_info(turn)").fetchall()}
+    assert not columns & {"parent", "words"}
+    assert migrations.migrate(db) == ["0009-conversations"]
+    assert [turn.question for turn in history.turns(db, 1)] == ["one"]
+    db.conn.close()
