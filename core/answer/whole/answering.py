@@ -124,7 +124,12 @@ class _Run:
         return found
 
     def _every(self, subject: str) -> Matches:
-        return every(self._whole.searcher, subject, self._filters, count=self._most, line=self._plan.line)
+        found = every(self._whole.searcher, subject, self._filters, count=self._most, line=self._plan.line)
+        held = tuple(match for match in found.matches if match.share > 0.0)
+        if self._plan.kind is not Whole.SUMMARY or not held:
+            return found
+        # what was found by meaning alone does not tell a summary of what the words found: it is not read
+        return replace(found, matches=held, total=found.total - len(found.matches) + len(held))
 
     def _said(self, subject: str, found: Matches) -> Iterable[list[Said]]:
         """What is said of the subject, passage by passage; in summaries document by document."""
@@ -143,15 +148,13 @@ class _Run:
             yield said
 
     def _summed(self, subject: str, found: Matches) -> Iterable[list[Said]]:
-        documents = _documents([m for m in found.matches if m.share > 0.0] or list(found.matches))
+        documents = _documents(found.matches)
         alone = self._plan.kind is Whole.SUMMARY
         count = (_ALONE if len(documents) == 1 else _SENTENCES) if alone else 1
         for passages in documents:
             said = central(passages, count, self._control)
             self._reach.read |= {match.passage.id for match in passages}
             yield said
-        # those found by meaning alone do not tell a summary of what the words found
-        self._reach.read |= {match.passage.id for match in found.matches}
 
     # the reduce
 

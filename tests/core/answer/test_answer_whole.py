@@ -139,6 +139,13 @@ def test_a_summary_keeps_to_the_document_or_folder_that_is_named(ask: Any) -> No
     assert folder.read == folder.matching == 3
 
 
+def test_a_summary_counts_what_it_is_made_of(ask: Any) -> None:
+    answer = ask("Summarise what my documents say about the lighthouse")
+    assert headings(answer) == ["build", "lamp", "storm"]
+    assert answer.read == answer.matching == 3
+    assert "nearest in meaning" not in answer.reason
+
+
 def test_filters_hold(ask: Any) -> None:
     answer = ask("How many documents mention the ferry?", filters=Filters(names=("f07", "f08")))
     assert answer.sentences[0].text.startswith("2 documents in all")
