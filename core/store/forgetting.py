@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlite_utils import Database
 
-from core.base.types import Answer, AnswerGroup, AnswerSentence, Citation, Support
+from core.base.types import Answer, AnswerGroup, AnswerMode, AnswerSentence, Citation, Support
 from core.store import living, turns
 
 REMOVED_TITLE = "Removed document"
@@ -138,9 +138,12 @@ def _taken_out(text: str, gone: Collection[str]) -> str:
 
 
 def _without_hashes(answer: Answer) -> Answer:
-    """They are of texts that are gone."""
-    record = None if answer.record is None else replace(answer.record, hashes=(), passages=())
-    return replace(answer, record=record)
+    """They are of texts that are gone. What an endpoint said of its failure may repeat what it was sent."""
+    if answer.record is None:
+        return answer
+    told = answer.record.sent_to and answer.mode is not AnswerMode.GENERATED
+    reason = "" if told else answer.reason
+    return replace(answer, reason=reason, record=replace(answer.record, hashes=(), passages=()))
 
 
 def _read_what_is_gone(db: Database, answer: Answer) -> bool:

@@ -261,6 +261,17 @@ def test_a_purge_leaves_no_draft_made_of_passages_that_are_gone(library: Library
     assert library.turns(number)[0].answer.sentences[0].text == "Bread is rye."
 
 
+def test_a_purge_takes_what_an_endpoint_said(library: Library, db: Database) -> None:
+    record = AnswerRecord(passages=(5,), sent_to="nas:8080")
+    failed = replace(answer("What?", "Bread is rye."), reason="nas:8080 refused “12 crowns”.", record=record)
+    kept = replace(failed, reason="Quoted.", record=replace(record, sent_to=""))
+    number = library.save_turn(None, "", failed)
+    library.save_turn(number, "", kept)
+    with transaction(db):
+        history.purge(db)
+    assert [turn.answer.reason for turn in library.turns(number)] == ["", "Quoted."]
+
+
 def test_a_conversation_of_any_length_is_deleted_and_comes_back(library: Library, db: Database) -> None:
     number = library.save_turn(None, "", answer("one"))
     with transaction(db):
