@@ -49,7 +49,7 @@ def _held(db: Database, words: list[str]) -> dict[int, dict[int, set[str]]]:
     either = " OR ".join(["instr(words, ?) > 0"] * len(words))
     for conversation_id, turn_id, text in db.execute(
         f"SELECT conversation_id, id, words FROM turn WHERE {either}", words
-    ).fetchall():
+    ):
         held.setdefault(conversation_id, {})[turn_id] = {word for word in words if word in text}
     return held
 

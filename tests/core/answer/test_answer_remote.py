@@ -61,6 +61,15 @@ def test_the_key_of_the_environment_is_sent(
     assert served.headers[0]["Authorization"] == "Bearer secret"
 
 
+def test_no_proxy_of_the_environment_is_asked(
+    served: Served, backend: RemoteBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert write(backend)
+    assert served.paths == ["/v1/chat/completions"]
+
+
 def test_one_that_does_not_stream_is_understood(served: Served, backend: RemoteBackend) -> None:
     served.stream = False
     assert write(backend) == "The Tern carries 240 passengers."
