@@ -148,7 +148,7 @@ def test_a_stopped_run_goes_on_with_its_recipe(
     assert "stopped before its test" in shown_words(page.now)
     page.now.go_on.click()
     assert page.work.task is not None
-    assert page.work.task.args == {"recipe": "standard", "minutes": None}
+    assert page.work.task.args == {"recipe": "standard", "minutes": None, "changes": None}
     assert page.work.unfinished is None
     assert window.context is not None
     window.context.jobs.cancel()

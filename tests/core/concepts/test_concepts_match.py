@@ -63,7 +63,7 @@ def test_use_finds_partners_across_vector_spaces() -> None:
     turned = np.linalg.qr(luck.normal(size=(32, 32)))[0].astype(np.float32)
     model, order = some_model(), luck.permutation(20)
     other = permuted(replace(model, encoder=model.encoder @ turned, decoder=model.decoder @ turned), order)
-    assert carry(model, other) == {}
+    assert len(carry(model, other)) < 5  # of 20: chance likenesses alone
     pairs = carry_by_use(model.encode(vectors), other.encode(vectors @ turned))
     assert pairs == {int(old): new for new, old in enumerate(order)}
 
