@@ -35,7 +35,7 @@ _EXPORT_SECONDS = 30.0
 _WORKING_MEMORY = 1_200_000_000  # torch with a small model at work
 _ENCODINGS = 4  # of the whole library by encoders on the way
 _TOKENS = 200  # of a passage
-_FULL_MEMORY = 2_300_000_000  # measured: 3.6 GB in all with 90 MB of weights, 4.4 GB with 470 MB
+_FULL_MEMORY, _WEIGHTS_IN_MEMORY = 1_900_000_000, 8  # measured: 3.6 GB in all with 90 MB of weights, 7.0 with 470 MB
 _COPIES = 12  # of the model: checkpoints with their moments, the candidate, its graphs
 
 
@@ -100,7 +100,7 @@ def _tried(library: Path, recipe: Recipe, pieces: Sequence[Piece]) -> Estimate:
 
 def _memory(recipe: Recipe, size: int) -> int:
     """Bytes: the query side alone, or all weights with their gradients and moments, and whole batches of passages."""
-    return _WORKING_MEMORY + (_FULL_MEMORY + 2 * size if recipe.full is not None else 0)
+    return _WORKING_MEMORY + (_FULL_MEMORY + _WEIGHTS_IN_MEMORY * size if recipe.full is not None else 0)
 
 
 def _kept(recipe: Recipe, pieces: int, dimension: int) -> int:
