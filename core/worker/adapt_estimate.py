@@ -35,7 +35,7 @@ _EXPORT_SECONDS = 30.0
 _WORKING_MEMORY = 1_200_000_000  # torch with a small model at work
 _ENCODINGS = 4  # of the whole library by encoders on the way
 _TOKENS = 200  # of a passage
-_FULL_MEMORY, _WEIGHTS_IN_MEMORY = 1_900_000_000, 8  # measured: 3.6 GB in all with 90 MB of weights, 7.0 with 470 MB
+_FULL_MEMORY, _WEIGHTS_IN_MEMORY = 1_900_000_000, 10  # measured: 3.6 GB in all with 90 MB of weights, 7.9 with 470 MB
 _COPIES = 12  # of the model: checkpoints with their moments, the candidate, its graphs
 
 
