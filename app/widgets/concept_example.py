@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QResizeEvent,
-    QTextCharFormat,
     QTextLayout,
     QTextOption,
 )  # fmt: skip
@@ -22,6 +21,7 @@ from app.i18n import tr
 from app.theme import colours
 from app.widgets.hit_model import name_of, place_of
 from app.widgets.page_offsets import Utf16, one_line
+from app.widgets.text_marks import marked
 from core.base.types import ConceptExample, Span
 
 ACROSS, DOWN = 10, 8
@@ -135,7 +135,7 @@ class ExampleRow(QAbstractButton):
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
-        layout.setFormats(_formats(text, [span for span in marks if span.start < span.end]))
+        layout.setFormats(marked(text, [span for span in marks if span.start < span.end]))
         layout.beginLayout()
         y = 0.0
         for _ in range(LINES):
@@ -147,18 +147,3 @@ class ExampleRow(QAbstractButton):
             y += line.height()
         layout.endLayout()
         return layout
-
-
-def _formats(text: str, marks: Sequence[Span]) -> list[QTextLayout.FormatRange]:
-    units = Utf16(text)
-    look = QTextCharFormat()
-    look.setBackground(colours().colour("mark"))
-    look.setForeground(colours().colour("on_mark"))
-    ranges = []
-    for span in marks:
-        part = QTextLayout.FormatRange()
-        part.start = units.units(span.start)
-        part.length = units.units(span.end) - part.start
-        part.format = look
-        ranges.append(part)
-    return ranges

@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import ceil
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextLayout, QTextOption
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.theme import colours
 from app.widgets.hit_channels import channel_name, channel_tone
 from app.widgets.hit_model import HIT, copies_text, name_of, place_of, snippet_of
 from app.widgets.page_offsets import Utf16
+from app.widgets.text_marks import marked
 from app.widgets.why_bar import Segment, draw_bar
 from core.base.types import Hit, ScorePart, Span
 
@@ -183,7 +184,7 @@ class HitDelegate(QStyledItemDelegate):
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
-        layout.setFormats(self._marks(text, spans))
+        layout.setFormats(marked(text, spans))
         layout.beginLayout()
         y = 0.0
         for _ in range(lines):
@@ -195,17 +196,3 @@ class HitDelegate(QStyledItemDelegate):
             y += line.height()
         layout.endLayout()
         return layout
-
-    def _marks(self, text: str, spans: list[Span]) -> list[QTextLayout.FormatRange]:
-        units = Utf16(text)
-        look = QTextCharFormat()
-        look.setBackground(colours().colour("mark"))
-        look.setForeground(colours().colour("on_mark"))
-        ranges = []
-        for span in spans:
-            part = QTextLayout.FormatRange()
-            part.start = units.units(span.start)
-            part.length = units.units(span.end) - part.start
-            part.format = look
-            ranges.append(part)
-        return ranges
